@@ -1,0 +1,144 @@
+"""From Python numbers, nested lists and NumPy values to arrays of a tensor's own."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gtape.dtypes import Kind, NumpyDType, as_dtype, as_numpy_dtype, concrete, promote
+from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError
+
+Array: TypeAlias = Any
+"""A NumPy array, or a NumPy scalar where the rank is 0 (its arithmetic is ten times as fast)."""
+
+NUMBERS = frozenset((bool, int, float, complex))
+"""The Python types of weak operands."""
+
+
+def from_python(
+    value: Any, wanted: NumpyDType | None, beside: Kind | None = None
+) -> Array:
+    """Return a Python number, nested list or NumPy value as an array of its own.
+
+    Args:
+        value: What to convert.
+        wanted: The dtype that Python numbers take; they must fit it.
+        beside: The dtype of a tensor beside it, to which Python numbers adapt.
+
+    Raises:
+        ArgumentTypeError: If it is nothing a tensor can be made of.
+        ArgumentError: If nested lists are ragged.
+        DTypeError: If a number does not fit the dtype.
+    """
+    if isinstance(value, np.ndarray):
+        return _own(value, wanted)
+    if isinstance(value, np.generic):
+        return _own(np.asarray(value), wanted)[()]
+    if type(value) not in NUMBERS and not isinstance(value, (list, tuple, range)):
+        return _foreign(value, wanted)
+    kind = kind_of(value)
+    target = wanted if wanted is not None else concrete(kind)
+    if wanted is None and beside is not None:
+        target = concrete(promote(beside, kind))
+    _check_fits(kind, target, wanted is not None, value)
+    return filled(value, kind, target, wanted)
+
+
+def _own(array: Any, wanted: NumpyDType | None) -> Array:
+    target = as_numpy_dtype(array.dtype) if wanted is None else wanted
+    return np.array(array, dtype=target, subok=False)
+
+
+def _foreign(value: Any, wanted: NumpyDType | None) -> Array:
+    if isinstance(value, (str, bytes, dict, set)) or value is None:
+        raise ArgumentTypeError(
+            f"{value!r} of type {type(value).__name__} cannot become a tensor",
+            "Use numbers, NumPy arrays, tensors, or nested lists of them",
+        )
+    for protocol in ("__array__", "__array_interface__", "__dlpack__"):
+        if hasattr(value, protocol):
+            array = (
+                np.from_dlpack(value) if protocol == "__dlpack__" else np.asarray(value)
+            )
+            return _own(array, wanted)
+    raise ArgumentTypeError(
+        f"a {type(value).__name__} cannot become a tensor",
+        "Use numbers, NumPy arrays, tensors, or nested lists of them",
+    )
+
+
+def kind_of(value: Any) -> Kind:
+    """Return the dtype that the numbers of a nested list have in common, weak for Python ones."""
+    if type(value) in NUMBERS:
+        return type(value)
+    if isinstance(value, (np.generic, np.ndarray)):
+        return as_numpy_dtype(value.dtype)
+    if isinstance(value, range):
+        return int
+    if isinstance(value, (list, tuple)):
+        out: Kind | None = None
+        for entry in value:
+            kind = kind_of(entry)
+            if (out is bool and kind in (float, complex)) or (
+                kind is bool and out in (float, complex)
+            ):
+                raise DTypeError(
+                    "a list mixes bools with floats", "Write 1.0 and 0.0 for the bools"
+                )
+            out = kind if out is None else promote(out, kind)
+        return float if out is None else out
+    if hasattr(value, "dtype") and hasattr(value, "__array__"):
+        return as_numpy_dtype(value.dtype)
+    raise ArgumentTypeError(
+        f"{value!r} of type {type(value).__name__} cannot become a tensor",
+        "Use numbers, NumPy arrays, tensors, or nested lists of them",
+    )
+
+
+def _check_fits(kind: Kind, target: NumpyDType, asked: bool, value: Any) -> None:
+    """Refuse to lose a fraction or an imaginary part by converting a Python number."""
+    rank = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
+    source = concrete(kind).kind
+    if asked and rank[source] > max(rank[target.kind], 0):
+        raise DTypeError(
+            f"{_short(value)} does not fit the dtype {as_dtype(target)}",
+            "Use another dtype, or gt.cast, which truncates",
+        )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def filled(
+    value: Any, kind: Kind, target: NumpyDType, wanted: NumpyDType | None
+) -> Array:
+    if kind is int and target.kind in "iu" and wanted is None:
+        target = _wide_enough(value, target)
+    try:
+        if type(value) in NUMBERS:
+            return target.type(value)
+        wide = np.float64 if target.kind == "V" else target
+        return np.array(value, dtype=wide).astype(target, copy=False)
+    except OverflowError:
+        limits = as_dtype(target)
+        raise DTypeError(
+            f"{_short(value)} is out of the range of {limits}, {limits.min} to {limits.max}",
+            "Use a wider dtype",
+        ) from None
+    except ValueError:
+        raise ArgumentError(
+            f"the nested list {_short(value)} is ragged",
+            "Give every row the same length",
+        ) from None
+
+
+def _wide_enough(value: Any, target: NumpyDType) -> NumpyDType:
+    """Return int64 for Python ints that int32 cannot hold, where nobody asked for a dtype."""
+    if target != np.int32:
+        return target
+    numbers = [value] if type(value) is int else np.asarray(value).ravel().tolist()
+    low, high = -(2**31), 2**31
+    return target if all(low <= n < high for n in numbers) else np.dtype(np.int64)

@@ -1,0 +1,167 @@
+"""Every error and warning of gtape, each also a builtin one, and the user's place in the source.
+
+A message has three parts, one sentence each: what was wrong, with the values in it; where,
+as the user's file and line; what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from types import CodeType
+from typing import NamedTuple
+
+import numpy as np
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+Mark = tuple[CodeType, int]
+"""A place in running code: what `mark()` takes in a fraction of a microsecond."""
+
+
+class Origin(NamedTuple):
+    """The user's place in the source: file, line and function."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} in {self.function}"
+
+
+def mark() -> Mark:
+    """Return the innermost place outside gtape on the call stack, unresolved."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_PACKAGE):
+        back = frame.f_back
+        if back is None:
+            break
+        frame = back
+    return frame.f_code, frame.f_lasti
+
+
+def resolve(place: Mark) -> Origin:
+    """Return the file, line and function of a place taken by `mark()`."""
+    code, instruction = place
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= instruction < end and number is not None:
+            line = number
+            break
+    return Origin(code.co_filename, line, code.co_name)
+
+
+def origin() -> Origin:
+    """Return the user's file, line and function, now."""
+    return resolve(mark())
+
+
+class GtapeError(Exception):
+    """The base of every gtape error: what was wrong, where, and what to do.
+
+    Args:
+        what: One sentence that names the operation and the values.
+        hint: One sentence that says what to do.
+        at: The user's place; by default the innermost frame outside gtape.
+    """
+
+    def __init__(self, what: str, hint: str = "", at: Origin | None = None) -> None:
+        self.what = what.rstrip(".")
+        self.hint = hint.rstrip(".")
+        self.origin = at if at is not None else origin()
+        super().__init__(what, hint, self.origin)
+
+    def __str__(self) -> str:
+        text = f"{self.what}. At {self.origin}."
+        return f"{text} {self.hint}." if self.hint else text
+
+
+class ShapeError(GtapeError, ValueError):
+    """Shapes or axes do not fit the operation or each other."""
+
+
+class DTypeError(GtapeError, TypeError):
+    """A dtype does not fit the operation, or a value does not fit a dtype."""
+
+
+class ArgumentError(GtapeError, ValueError):
+    """An argument has a value that the operation cannot use."""
+
+
+class ArgumentTypeError(GtapeError, TypeError):
+    """An argument is of a kind that the operation cannot use."""
+
+
+class IndexRangeError(GtapeError, IndexError):
+    """An index lies outside its axis."""
+
+
+class DivisionError(GtapeError, ZeroDivisionError):
+    """An integer was divided by zero."""
+
+
+class AttributeMissingError(GtapeError, AttributeError):
+    """An attribute that the object does not have."""
+
+
+class LinalgError(GtapeError, np.linalg.LinAlgError):
+    """A matrix has no such factorization, inverse or solution."""
+
+
+class NumericsError(GtapeError, ArithmeticError):
+    """`check_numerics` met a NaN or an infinity."""
+
+
+class CheckError(GtapeError, AssertionError):
+    """A `gt.debugging.assert_*` check failed."""
+
+
+class TensorMemoryError(GtapeError, MemoryError):
+    """A result would not fit into memory."""
+
+
+class TapeError(GtapeError, RuntimeError):
+    """A tape was used in a way its state does not allow."""
+
+
+class GradientError(GtapeError, ValueError):
+    """A gradient was asked for that does not exist or cannot be computed rightly."""
+
+
+class AssignError(GtapeError, RuntimeError):
+    """A variable was changed by a statement that would rebind its name instead."""
+
+
+class ConversionError(GtapeError, SyntaxError):
+    """Python source that `function` cannot convert."""
+
+
+class TracingError(GtapeError, TypeError):
+    """A program did something while traced that a graph cannot hold."""
+
+
+class GraphError(GtapeError, AssertionError):
+    """A graph broke an invariant: a fault of gtape."""
+
+
+class CompileError(GtapeError, RuntimeError):
+    """A graph could not be compiled."""
+
+
+class GradientWarning(UserWarning):
+    """A gradient is missing where the user most likely wanted one."""
+
+
+_warned: set[tuple[str, int, str]] = set()
+
+
+def warn_once(message: str, category: type[Warning] = GradientWarning) -> None:
+    """Warn at the user's line, once for each line and message."""
+    place = origin()
+    key = (place.file, place.line, message)
+    if key in _warned:
+        return
+    _warned.add(key)
+    warnings.warn_explicit(message, category, place.file, place.line)

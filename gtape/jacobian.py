@@ -1,0 +1,192 @@
+"""Targets, sources and seeds of a gradient, and jacobians: one reverse pass per element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gtape import dispatch, nest
+from gtape.backprop import Record, backprop, backward_mode
+from gtape.eager import EagerTensor
+from gtape.errors import ArgumentTypeError, DTypeError, ShapeError
+from gtape.ops.linear import broadcast_to
+from gtape.ops.shaping import reshape
+from gtape.ops.slicing import stack
+from gtape.spec import broadcast_shapes
+from gtape.tensor import Tensor
+from gtape.variable import Variable
+
+
+def tensors_of(name: str, structure: Any) -> list[Any]:
+    """Return the leaves of targets or sources.
+
+    Raises:
+        ArgumentTypeError: If a leaf is neither a tensor nor a variable, naming its position.
+    """
+    leaves = nest.flatten(structure)
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, (Tensor, Variable)):
+            continue
+        where = f"{name}[{i}]" if nest.is_nested(structure) else name
+        hint = "Make it a tensor or variable before the computation"
+        if leaf is None:
+            hint = (
+                "Did the function that made it return nothing, or was a gradient None?"
+            )
+        raise ArgumentTypeError(
+            f"gradient: {where} is {leaf!r} of type {type(leaf).__name__}, not a tensor or "
+            "variable",
+            hint,
+        )
+    return leaves
+
+
+def single(name: str, argument: str, value: Any) -> Any:
+    """Return an argument that must be one tensor or variable.
+
+    Raises:
+        ArgumentTypeError: If it is something else.
+    """
+    if nest.is_nested(value):
+        raise ArgumentTypeError(
+            f"{name}: the {argument} must be one tensor, got a {type(value).__name__}",
+            "Call it for each of them",
+        )
+    return tensors_of(argument, value)[0]
+
+
+def seeds_for(targets: Sequence[Any], structure: Any, given: Any) -> list[Any]:
+    """Return a cotangent for each target: ones, or what the user gives.
+
+    Raises:
+        ArgumentError: If what is given has another structure than the targets.
+        ShapeError: If a cotangent does not broadcast to its target.
+        DTypeError: If a cotangent has another dtype than its target.
+    """
+    if given is None:
+        return [ones_for(t) for t in targets]
+    entries = nest.flatten_like(structure, given, "output_gradients")
+    return [
+        ones_for(t) if e is None else _seed(t, e)
+        for t, e in zip(targets, entries, strict=True)
+    ]
+
+
+def ones_for(target: Any) -> Any:
+    """Return a tensor of ones like a target."""
+    shape, dtype = tuple(target.shape), target.dtype.dtype
+    return EagerTensor(np.ones(shape, dtype) if shape else dtype.type(1))
+
+
+def _seed(target: Any, given: Any) -> Any:
+    seed = dispatch.interpreter().convert(given, target.dtype.dtype)
+    if seed.dtype != target.dtype:
+        raise DTypeError(
+            f"output_gradients: an entry of {seed.dtype} for a target of {target.dtype}",
+            "Cast it first",
+        )
+    shape = tuple(target.shape)
+    if seed.shape == shape:
+        return seed
+    if broadcast_shapes("output_gradients", seed.shape, shape) != shape:
+        raise ShapeError(
+            f"output_gradients: an entry of shape {tuple(seed.shape)} for a target of shape "
+            f"{shape}",
+            "Give it the target's shape, or one that broadcasts to it",
+        )
+    return broadcast_to(seed, shape)
+
+
+def own(c: Any) -> Any:
+    """Return a cotangent as a tensor object that nobody else holds.
+
+    Assigning to an item of one gradient must not show in another.
+    """
+    if type(c) is EagerTensor:
+        return EagerTensor(c._array, c._key)
+    return c if isinstance(c, Tensor) else EagerTensor(c)
+
+
+def _pull_back(
+    record: Record, target: Any, sources: Sequence[Any], seeds: Any
+) -> list[list[Any] | None]:
+    """Return for each source the cotangents of all seeds; `None` where nothing is connected."""
+    wanted = {s._key for s in sources if s._key > 0}
+    rows: list[list[Any]] = [[] for _ in sources]
+    with backward_mode() as wrap:
+        for seed in seeds:
+            cotangents = {target._key: seed if wrap is None else wrap(seed, 0)}
+            backprop(record, cotangents, wanted, wrap)
+            for row, source in zip(rows, sources, strict=True):
+                row.append(cotangents.get(source._key))
+    return [
+        None if not row or row[0] is None or not s.dtype.is_differentiable else row
+        for row, s in zip(rows, sources, strict=True)
+    ]
+
+
+def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
+    """Return the jacobian of a target by each source; `None` where it does not depend on it."""
+    shape, dtype = tuple(target.shape), target.dtype.dtype
+    size = math.prod(shape)
+    if target._key <= 0 or not target.dtype.is_differentiable:
+        return [None] * len(sources)
+    # A target without elements still says by one pass what it depends on.
+    basis = (
+        np.eye(size, dtype=dtype).reshape(-1, *shape)
+        if size
+        else np.zeros((1, *shape), dtype)
+    )
+    out = []
+    rows = _pull_back(record, target, sources, basis)
+    for source, row in zip(sources, rows, strict=True):
+        full = (*shape, *source.shape)
+        if row is None:
+            out.append(None)
+        elif size == 0:
+            out.append(EagerTensor(np.zeros(full, source.dtype.dtype)))
+        else:
+            out.append(own(reshape(stack([own(c) for c in row]), full)))
+    return out
+
+
+def check_batch(target: Any, source: Any) -> None:
+    """Require two tensors with a common first axis and rank 2 or more.
+
+    Raises:
+        ShapeError: If they do not have one.
+    """
+    for x in (target, source):
+        if x.ndim < 2:
+            raise ShapeError(
+                f"batch_jacobian: shape {tuple(x.shape)} must have rank at least 2",
+                "The first axis counts the rows",
+            )
+    if target.shape[0] != source.shape[0]:
+        raise ShapeError(
+            f"batch_jacobian: need the first dimension of target shape {tuple(target.shape)} "
+            f"and source shape {tuple(source.shape)} to match",
+            "The first axis counts the rows",
+        )
+
+
+def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
+    """Return the jacobian of each row by the same row: one pass per element of a row."""
+    batch, *rest = target.shape
+    dtype = target.dtype.dtype
+    size = math.prod(rest)
+    full = (batch, *rest, *source.shape[1:])
+    rows = None
+    if target._key > 0 and size:
+        unit = np.eye(size, dtype=dtype).reshape(size, 1, *rest)
+        basis = np.broadcast_to(unit, (size, batch, *rest))
+        [rows] = _pull_back(record, target, [source], basis)
+    if rows is None:
+        return EagerTensor(np.zeros(full, source.dtype.dtype))
+    return reshape(stack([own(c) for c in rows], axis=1), full)
+
+
+__all__ = ["batch_jacobian", "check_batch", "jacobians", "own", "seeds_for", "single"]

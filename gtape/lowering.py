@@ -1,0 +1,124 @@
+"""The seven lowering kinds: what loop a primitive is, and its scalar expression.
+
+Data only: the compiler reads it, and fusion asks for the kind, never for the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from gtape.scalar import Tree, parse
+from gtape.spec import TensorSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """out[i] = expr(a[i], b[i], ...), with broadcasting.
+
+    Names in the expression are the operands, the attributes, and i0, i1, ... for the index.
+    """
+
+    expr: str
+    tree: Tree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tree", parse(self.expr))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Where an element of a reindexed tensor comes from.
+
+    Args:
+        operand: Which operand is read; a scalar tree over i0, i1, ... picks it where there are
+            several, each piece valid on its own range.
+        index: One scalar expression over i0, i1, ... for each axis of the operand.
+        valid: A scalar expression: whether the element is read at all, else `fill`.
+        fill: The value where not valid.
+    """
+
+    index: tuple[str, ...]
+    operand: int = 0
+    valid: str = "True"
+    fill: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reindex:
+    """out[i] = a[index(i)], or a fill where not valid.
+
+    Args:
+        views: From the operand specs and the attributes, the pieces of the output. The first
+            piece that is valid at an index gives the element.
+    """
+
+    views: Callable[..., tuple[View, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """out[i] = finish(fold over j of combine(acc, a[i, j])), over the attribute `axes`.
+
+    Args:
+        identity: The start of each accumulator; "lowest" and "highest" stand for the ends of
+            the dtype's range.
+        combine: The new value of each accumulator, over acc (acc0, acc1, ... where there are
+            several), x and the position j along the folded axes.
+        finish: The result, over the accumulators and the count n.
+    """
+
+    identity: tuple[str, ...]
+    combine: tuple[str, ...]
+    finish: str = "acc"
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """out[i] = a[index(i)], the index on the attribute `axes` read from integer operands.
+
+    Like a reindexing it can be folded into the load of its reader; unlike one it reads memory
+    to know where.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """out = base; then out[index[i]] = combine(out[index[i]], a[i]), for i in order.
+
+    The index on the attribute `axes` is read from integer operands.
+
+    Args:
+        combine: The new element, over acc and x.
+    """
+
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The matrix-product family.
+
+    Args:
+        kind: "matmul" or "convolution": which library call or loop nest serves it.
+    """
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A hand-written emitter for each target.
+
+    Args:
+        emitter: Its name in the emitter tables of the targets.
+    """
+
+    emitter: str
+
+
+Lowering: TypeAlias = "Map | Reindex | Fold | Gather | Scatter | Contract | Custom"
+Views: TypeAlias = "Callable[..., tuple[View, ...]]"
+Specs: TypeAlias = "tuple[TensorSpec, ...]"
+Attrs: TypeAlias = "dict[str, Any]"

@@ -1,0 +1,1 @@
+"""The operations of gtape, each declared once in one file of this folder."""

@@ -1,0 +1,375 @@
+"""Arithmetic, extrema and choice, element by element with broadcasting.
+
+Reverse rules are written for one element; the tape sums a cotangent over broadcast axes, and
+makes it zero where the incoming cotangent is zero and the local derivative is not finite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gtape.errors import ArgumentError, DivisionError
+from gtape.ops.common import Tensor, TensorLike, convert, elementwise
+from gtape.ops.linear import where
+from gtape.primitive import number, quotient, real
+
+
+@elementwise(np.add, "x + y", vjp=lambda g, _out, _x, _y: (g, g), operands=number)
+def add(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x + y.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.add([1., 2.], 10.)
+        <gt.Tensor: shape=(2,), dtype=float32, numpy=array([11., 12.], dtype=float32)>
+    """
+
+
+@elementwise(
+    np.subtract,
+    "x - y",
+    vjp=lambda g, _out, _x, _y: (g, lambda: negative(g)),
+    operands=number,
+)
+def subtract(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x - y.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.subtract(5., 3.).numpy()
+        np.float32(2.0)
+    """
+
+
+@elementwise(
+    np.multiply,
+    "x * y",
+    vjp=lambda g, _out, x, y: (lambda: g * y, lambda: g * x),
+    operands=number,
+)
+def multiply(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x * y.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.multiply([1., 2.], [3., 4.]).numpy()
+        array([3., 8.], dtype=float32)
+    """
+
+
+@elementwise(
+    np.true_divide,
+    "x / y",
+    vjp=lambda g, out, _x, y: (lambda: g / y, lambda: -g * out / y),
+    operands=quotient,
+)
+def divide(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x / y; two integers divide as float64, division by zero gives inf or NaN.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.divide(7, 2).numpy(), gt.divide(1., 0.).numpy()
+        (np.float64(3.5), np.float32(inf))
+    """
+
+
+def _checked_divisor(name: str, y: Any) -> None:
+    if y.dtype.kind in "iu" and not np.all(y):
+        raise DivisionError(
+            f"{name}: an integer divided by zero", "Guard the divisor, or use floats"
+        )
+
+
+def _floordiv_forward(x: Any, y: Any) -> Any:
+    _checked_divisor("floordiv", y)
+    return np.floor_divide(x, y)
+
+
+def _mod_forward(x: Any, y: Any) -> Any:
+    _checked_divisor("mod", y)
+    return np.remainder(x, y)
+
+
+@elementwise(_floordiv_forward, "x // y", vjp=None, operands=real)
+def floordiv(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x / y rounded down, as Python's `//`.
+
+    Raises:
+        DivisionError: If an integer is divided by zero.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.floordiv(-7, 2).numpy()
+        np.int32(-4)
+    """
+
+
+@elementwise(
+    _mod_forward,
+    "x % y",
+    vjp=lambda g, _out, x, y: (g, lambda: -g * floordiv(x, y)),
+    operands=real,
+)
+def mod(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the remainder of x / y, with the sign of y, as Python's `%`.
+
+    Raises:
+        DivisionError: If an integer is divided by zero.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.mod(-7, 3).numpy()
+        np.int32(2)
+    """
+
+
+# --- Powers ------------------------------------------------------------------------------
+
+
+def _pow_forward(x: Any, y: Any) -> Any:
+    if y.dtype.kind == "i" and np.any(y < 0):
+        raise ArgumentError(
+            "pow: an integer to a negative integer power is not an integer",
+            "Cast the base to a floating-point dtype",
+        )
+    return np.power(x, y)
+
+
+def _pow_vjp(g: Any, out: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    # Not out * y / x: that divides by the base. Where y is 0 the power is constant in x.
+    def base() -> Any:
+        return g * where(y == 0, 0.0, y * pow(x, where(y == 0, 1.0, y - 1)))
+
+    def exponent() -> Any:
+        return g * out * log_or_zero(x)
+
+    return base, exponent
+
+
+@elementwise(_pow_forward, "x ** y", vjp=_pow_vjp, operands=number)
+def _power(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x ** y."""
+
+
+def pow(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x to the power y.
+
+    The derivative by x is y * x**(y-1), and 0 where y is 0; by y it is x**y * log(x), with 0 for
+    the logarithm where x is not positive.
+
+    Args:
+        x: The base.
+        y: The exponent.
+
+    Raises:
+        ArgumentError: If an integer is raised to a negative integer.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.pow([1., 2., 3.], 2).numpy()
+        array([1., 4., 9.], dtype=float32)
+    """
+    if type(y) in (int, float) and y == 2:
+        x = convert(x)
+        if type(y) is int or x.dtype.kind in "fcV":
+            return square(x)
+    return _power(x, y)
+
+
+@elementwise(np.square, "x * x", vjp=lambda g, _out, x: (g * (x + x),), operands=number)
+def square(x: TensorLike) -> Tensor:
+    """Return x * x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.square(3.).numpy()
+        np.float32(9.0)
+    """
+
+
+def _log_or_zero_forward(x: Any) -> Any:
+    positive = (x > 0) | (x != x) if x.dtype.kind != "c" else x != 0
+    return np.where(positive, np.log(np.where(positive, x, 1)), 0).astype(x.dtype)
+
+
+@elementwise(
+    _log_or_zero_forward,
+    "log(x) if x > 0 or isnan(x) else 0 * x",
+    vjp=lambda g, _out, x: (where(x > 0, g / where(x > 0, x, 1.0), 0.0),),
+    operands=number,
+)
+def log_or_zero(x: TensorLike) -> Tensor:
+    """Return log(x), and 0 where x is not positive: the factor in the derivative of a power."""
+
+
+@elementwise(
+    lambda x, y: np.square(x - y),
+    "(x - y) * (x - y)",
+    vjp=lambda g, _out, x, y: (lambda: g * (2 * (x - y)), lambda: g * (2 * (y - x))),
+    operands=number,
+)
+def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return (x - y) ** 2.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.squared_difference(5., 3.).numpy()
+        np.float32(4.0)
+    """
+
+
+@elementwise(
+    lambda x: 1 / x,
+    "1 / x",
+    vjp=lambda g, out, _x: (-g * out * out,),
+    operands=quotient,
+)
+def reciprocal(x: TensorLike) -> Tensor:
+    """Return 1 / x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.reciprocal(4.).numpy()
+        np.float32(0.25)
+    """
+
+
+def _divide_no_nan_forward(x: Any, y: Any) -> Any:
+    zero = y == 0
+    return np.where(
+        zero, np.zeros((), x.dtype), x / np.where(zero, np.ones((), y.dtype), y)
+    )
+
+
+@elementwise(
+    _divide_no_nan_forward,
+    "0 * y if y == 0 else x / y",
+    vjp=lambda g, out, _x, y: (
+        lambda: divide_no_nan(g, y),
+        lambda: -divide_no_nan(g * out, y),
+    ),
+    operands=quotient,
+)
+def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x / y, and 0 where y is 0.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.divide_no_nan([1., 2.], [0., 4.]).numpy()
+        array([0. , 0.5], dtype=float32)
+    """
+
+
+def _multiply_no_nan_forward(x: Any, y: Any) -> Any:
+    return np.where(y == 0, np.zeros((), y.dtype), x * y)
+
+
+@elementwise(
+    _multiply_no_nan_forward,
+    "0 * y if y == 0 else x * y",
+    vjp=lambda g, _out, x, y: (
+        lambda: multiply_no_nan(g, y),
+        lambda: multiply_no_nan(x, g),
+    ),
+    operands=number,
+)
+def multiply_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return x * y, and 0 where y is 0 even if x is infinite or NaN.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.multiply_no_nan([float("nan"), 2.], [0., 4.]).numpy()
+        array([0., 8.], dtype=float32)
+    """
+
+
+# --- Sign --------------------------------------------------------------------------------
+
+
+@elementwise(np.negative, "-x", vjp=lambda g, _out, _x: (-g,), operands=number)
+def negative(x: TensorLike) -> Tensor:
+    """Return -x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.negative(3.).numpy()
+        np.float32(-3.0)
+    """
+
+
+@elementwise(np.sign, "sign(x)", vjp=None, operands=number)
+def sign(x: TensorLike) -> Tensor:
+    """Return -1, 0 or 1 by the sign of x; for complex numbers x / abs(x).
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.sign([-2., 0., 3.]).numpy()
+        array([-1.,  0.,  1.], dtype=float32)
+    """
+
+
+# --- Extrema and choice ------------------------------------------------------------------
+
+
+@elementwise(
+    np.maximum,
+    "x if x >= y or isnan(x) else y",
+    vjp=lambda g, _out, x, y: (
+        lambda: where(x >= y, g, 0.0),
+        lambda: where(x >= y, 0.0, g),
+    ),
+    operands=real,
+)
+def maximum(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the greater of x and y; NaN where either is NaN.
+
+    The whole gradient of a tie goes to x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.maximum([1., 5.], 3.).numpy()
+        array([3., 5.], dtype=float32)
+    """
+
+
+@elementwise(
+    np.minimum,
+    "x if x <= y or isnan(x) else y",
+    vjp=lambda g, _out, x, y: (
+        lambda: where(x <= y, g, 0.0),
+        lambda: where(x <= y, 0.0, g),
+    ),
+    operands=real,
+)
+def minimum(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the less of x and y; NaN where either is NaN.
+
+    The whole gradient of a tie goes to x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.minimum([1., 5.], 3.).numpy()
+        array([1., 3.], dtype=float32)
+    """
+
+
+def clip_by_value(
+    x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike
+) -> Tensor:
+    """Return x with values below the minimum or above the maximum replaced by these.
+
+    The gradient is 1 at both bounds and 0 outside.
+
+    Args:
+        x: A tensor.
+        clip_value_min: The least value, broadcast to x.
+        clip_value_max: The greatest value, broadcast to x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.clip_by_value([-1., 0.5, 2.], 0., 1.).numpy()
+        array([0. , 0.5, 1. ], dtype=float32)
+    """
+    return minimum(maximum(x, clip_value_min), clip_value_max)

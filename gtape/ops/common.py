@@ -1,0 +1,256 @@
+"""What every file of operations uses: conversion, axes, and the elementwise declaration."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+
+from gtape import dispatch
+from gtape.dispatch import apply
+from gtape.dtypes import DTypeLike, NumpyDType, as_numpy_dtype
+from gtape.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError
+from gtape.lowering import Map
+from gtape.primitive import OperandRule, Primitive, VjpRule, as_is
+from gtape.scalar import names, type_of
+from gtape.spec import TensorSpec, broadcast_shapes
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Tensor: TypeAlias = Any
+"""A value of the current interpreter. (The class stands further down; operations never name it.)"""
+TensorLike: TypeAlias = Any
+"""A tensor, variable, NumPy array, Python number, or nested list of these."""
+Axis: TypeAlias = "int | Sequence[int] | None"
+
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
+"""The operation that stands for each NumPy ufunc, for `Tensor.__array_ufunc__`."""
+
+# On NumPy scalars the operators are ten times as fast as the ufuncs, and equal in value.
+_OPERATORS: dict[Any, Callable[..., Any]] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.negative: operator.neg,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+}
+
+
+def convert(value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
+    """Return anything tensor-like as a value of the current interpreter.
+
+    Args:
+        value: A tensor, variable, NumPy array, Python number or nested list.
+        dtype: The dtype that Python numbers and lists take.
+    """
+    wanted = None if dtype is None else as_numpy_dtype(dtype)
+    return dispatch.interpreter().convert(value, wanted)
+
+
+def elementwise(
+    forward: Callable[..., Any],
+    expr: str,
+    vjp: VjpRule | None,
+    operands: OperandRule,
+    dtype: DTypeLike | None = None,
+    why: str | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make an empty, documented function an elementwise operation.
+
+    The function's name, parameters and docstring become the operation's.
+
+    Args:
+        forward: The NumPy computation.
+        expr: The scalar expression over the parameter names.
+        vjp: The reverse rule, `None` where there is no gradient.
+        operands: How the dtypes of the operands adapt.
+        dtype: The dtype of the result, where the expression does not give it.
+        why: Where there is no vjp: why not.
+    """
+
+    def declare(function: Callable[P, R]) -> Callable[P, R]:
+        name = function.__name__
+        parameters = tuple(inspect.signature(function).parameters)
+        lowering = Map(expr)
+        unknown = set(names(lowering.tree)) - set(parameters)
+        if unknown:
+            raise GraphError(
+                f"{name}: {expr!r} uses {sorted(unknown)}, not a parameter"
+            )
+        primitive = Primitive(
+            name,
+            forward=_OPERATORS.get(forward, forward),
+            spec=_elementwise_spec(name, lowering, parameters, dtype),
+            vjp=vjp,
+            lowering=lowering,
+            operands=operands,
+            **({} if why is None else {"why": why}),  # type: ignore[arg-type]
+        )
+        wrapper = _wrapper(primitive, parameters)
+        functools.update_wrapper(wrapper, function)
+        if isinstance(forward, np.ufunc):
+            UFUNCS[forward] = wrapper
+        return wrapper
+
+    return declare
+
+
+def _wrapper(primitive: Primitive, parameters: tuple[str, ...]) -> Callable[..., Any]:
+    """Return the public function: positional parameters of the declared names."""
+    if len(parameters) == 1 and parameters[0] == "x":
+
+        def unary(x: TensorLike) -> Tensor:
+            return apply(primitive, x)
+
+        return unary
+    if parameters == ("x", "y"):
+
+        def binary(x: TensorLike, y: TensorLike) -> Tensor:
+            return apply(primitive, x, y)
+
+        return binary
+    raise GraphError(f"{primitive.name}: elementwise parameters are (x) or (x, y)")
+
+
+def _elementwise_spec(
+    name: str, lowering: Map, parameters: tuple[str, ...], dtype: DTypeLike | None
+) -> Callable[..., TensorSpec]:
+    def spec(*specs: TensorSpec) -> TensorSpec:
+        shape = broadcast_shapes(name, *[s.shape for s in specs])
+        if dtype is not None:
+            return TensorSpec(shape, dtype)
+        types = {p: s.dtype.dtype for p, s in zip(parameters, specs, strict=True)}
+        return TensorSpec(shape, type_of(lowering.tree, types))
+
+    return spec
+
+
+def same_spec(x: TensorSpec, *others: TensorSpec, **attrs: Any) -> TensorSpec:
+    """The spec of a result that is like the first operand."""
+    return x
+
+
+# --- Axes and other arguments ------------------------------------------------------------
+
+
+def as_int(name: str, argument: str, value: Any) -> int:
+    """Return an argument as a Python int.
+
+    Raises:
+        ArgumentTypeError: If it is not an integer.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(f"{name}: {argument} must be an integer, got {value!r}")
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{name}: {argument} must be an integer, got {value!r}"
+        ) from None
+
+
+def as_ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
+    """Return an int, or a sequence of ints, as a tuple.
+
+    Raises:
+        ArgumentTypeError: If an entry is not an integer.
+    """
+    if hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0:
+        return (as_int(name, argument, value),)
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise ArgumentTypeError(
+            f"{name}: {argument} must be an integer or a list of integers, got {value!r}"
+        )
+    return tuple([as_int(name, argument, v) for v in value])
+
+
+def normalize_axis(name: str, axis: Any, rank: int, argument: str = "axis") -> int:
+    """Return an axis counted from the front.
+
+    Raises:
+        ShapeError: If the tensor has no such axis.
+    """
+    i = as_int(name, argument, axis)
+    if not -rank <= i < rank:
+        allowed = f"from {-rank} to {rank - 1}" if rank else "none: it is a scalar"
+        raise ShapeError(
+            f"{name}: {argument} {i} of a tensor of rank {rank}",
+            f"The axes are {allowed}",
+        )
+    return i % rank
+
+
+def normalize_axes(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
+    """Return axes counted from the front, in order; all of them for `None`.
+
+    Raises:
+        ShapeError: If the tensor has no such axis, or one is named twice.
+    """
+    if axis is None:
+        return tuple(range(rank))
+    axes = sorted(normalize_axis(name, a, rank) for a in as_ints(name, "axis", axis))
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"{name}: axis {axis!r} names an axis twice", "Name each once")
+    return tuple(axes)
+
+
+def check_rank(name: str, x: Any, least: int, argument: str = "the tensor") -> None:
+    """Require a least number of axes.
+
+    Raises:
+        ShapeError: If there are fewer.
+    """
+    if x.ndim < least:
+        raise ShapeError(
+            f"{name}: {argument} must have rank {least} or more, got shape {tuple(x.shape)}"
+        )
+
+
+def one_of(name: str, argument: str, value: Any, allowed: Sequence[str]) -> str:
+    """Return a word if it is one of those allowed, whatever its case.
+
+    Raises:
+        ArgumentError: If it is not.
+    """
+    if isinstance(value, str):
+        for word in allowed:
+            if word.lower() == value.lower():
+                return word
+    raise ArgumentError(
+        f"{name}: {argument} {value!r} is unknown", f"Use one of {', '.join(allowed)}"
+    )
+
+
+def numpy_dtype_of(x: Any) -> NumpyDType:
+    """Return the NumPy dtype of a tensor, array or spec."""
+    return as_numpy_dtype(x.dtype)
+
+
+__all__ = [
+    "UFUNCS",
+    "Axis",
+    "Tensor",
+    "TensorLike",
+    "as_int",
+    "as_ints",
+    "as_is",
+    "check_rank",
+    "convert",
+    "elementwise",
+    "normalize_axes",
+    "normalize_axis",
+    "numpy_dtype_of",
+    "one_of",
+    "same_spec",
+]

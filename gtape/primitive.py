@@ -1,0 +1,233 @@
+"""`Primitive`: one operation that every part of the library understands, and the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, TypeAlias
+
+from gtape.dtypes import (
+    Kind,
+    NumpyDType,
+    as_dtype,
+    concrete,
+    default_float,
+    depends_on_default_float,
+    promote,
+)
+from gtape.errors import DTypeError
+from gtape.lowering import Lowering
+from gtape.spec import TensorSpec
+
+OperandRule: TypeAlias = "Callable[[str, tuple[Kind, ...]], tuple[NumpyDType, ...]]"
+VjpRule: TypeAlias = "Callable[..., Any]"
+
+_registry: dict[str, Primitive] = {}
+
+
+def registry() -> dict[str, Primitive]:
+    """Return every primitive by name."""
+    return dict(_registry)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Primitive:
+    """One operation: its computation, its shape rule, its reverse rule and its loop.
+
+    Args:
+        name: The operation, as messages and printed graphs say it.
+        forward: arrays -> array, or a tuple of arrays where `multiple`.
+        spec: specs -> spec (or a tuple of specs), or a ShapeError or DTypeError.
+        vjp: (g, out, *inputs, **attrs) -> one cotangent per input; `None` for no gradient, and
+            a function of no arguments for a cotangent that is only computed when somebody
+            wants it. A parameter whose name starts with an underscore is asked for its shape
+            and dtype only, so the tape need not keep its value. Products with complex numbers
+            are written as for real ones: the tape conjugates around the rule.
+        lowering: The shape of the loop, and its scalar expression.
+        operands: How the dtypes of the operands adapt to each other.
+        multiple: Whether the result is a tuple; then g and out are tuples too, and entries of
+            g are `None` where nothing flows.
+        why: Where there is no vjp: why not, as `explain` says it.
+    """
+
+    name: str
+    forward: Callable[..., Any]
+    spec: Callable[..., Any]
+    vjp: VjpRule | None
+    lowering: Lowering
+    operands: OperandRule = field(default_factory=lambda: as_is)
+    multiple: bool = False
+    why: str = (
+        "its result is constant almost everywhere, or not a number one can differ by"
+    )
+    keeps: tuple[bool, tuple[bool, ...], bool] = field(init=False, repr=False)
+    resolved: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keeps", _keeps(self.vjp))
+        depends_on_default_float(self.resolved)
+        if self.name in _registry:
+            raise ValueError(f"primitive {self.name} is declared twice")
+        _registry[self.name] = self
+
+    def resolve(self, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+        """Return the dtype each operand must have, given those they come with; () if the same."""
+        found = self.resolved.get(kinds)
+        if found is None:
+            wanted = self.operands(self.name, kinds)
+            # By identity: NumPy says that its float64 equals Python's float.
+            done = all(k is w for k, w in zip(kinds, wanted, strict=True))
+            found = self.resolved[kinds] = () if done else wanted
+        return found  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+
+def _keeps(vjp: VjpRule | None) -> tuple[bool, tuple[bool, ...], bool]:
+    """Return whether a rule reads the values of out, of each input, and of further inputs."""
+    if vjp is None:
+        return False, (), False
+    if not isinstance(vjp, FunctionType):
+        return True, (), True
+    code = vjp.__code__
+    names = code.co_varnames[: code.co_argcount]
+    rest = bool(code.co_flags & 0x04)  # a *parameter
+    rest_name = (
+        code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if rest else "_"
+    )
+    keep = [not name.startswith("_") for name in names]
+    return keep[1], tuple(keep[2:]), not rest_name.startswith("_")
+
+
+# --- How operands adapt to each other ----------------------------------------------------
+
+
+def common(kinds: tuple[Kind, ...]) -> NumpyDType:
+    """Return the dtype that all operands promote to."""
+    out = kinds[0]
+    for kind in kinds[1:]:
+        out = promote(out, kind)
+    return concrete(out)
+
+
+def as_is(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Leave every operand its own dtype."""
+    return tuple([concrete(kind) for kind in kinds])
+
+
+def same(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one dtype of any kind."""
+    return (common(kinds),) * len(kinds)
+
+
+def number(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one dtype, which must not be bool."""
+    d = common(kinds)
+    if d.kind == "b":
+        raise DTypeError(
+            f"{name}: bool is not a number",
+            "Cast to an integer or float dtype, or use logical_and, logical_or, logical_not",
+        )
+    return (d,) * len(kinds)
+
+
+def real(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one dtype, integer or floating-point."""
+    d = number(name, kinds)[0]
+    if d.kind == "c":
+        raise DTypeError(
+            f"{name}: {as_dtype(d)} numbers have no order",
+            "Take gt.real, gt.imag or gt.abs first",
+        )
+    return (d,) * len(kinds)
+
+
+def inexact(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one dtype, floating-point or complex; Python ints become floats."""
+    out = kinds[0]
+    for kind in kinds[1:]:
+        out = promote(out, kind)
+    if out is int:
+        return (default_float().dtype,) * len(kinds)
+    d = concrete(out)
+    if d.kind in "biu":
+        raise DTypeError(
+            f"{name} needs a floating-point dtype, got {as_dtype(d)}",
+            "Cast first: gt.cast(x, gt.float32)",
+        )
+    return (d,) * len(kinds)
+
+
+def floating(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one real floating-point dtype; Python ints become floats."""
+    d = inexact(name, kinds)[0]
+    if d.kind == "c":
+        raise DTypeError(
+            f"{name} is not defined for {as_dtype(d)}",
+            "Take gt.real, gt.imag or gt.abs first",
+        )
+    return (d,) * len(kinds)
+
+
+def quotient(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one dtype; two integers divide as float64."""
+    d = number(name, kinds)[0]
+    return (d if d.kind not in "iu" else _FLOAT64,) * len(kinds)
+
+
+def integer(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one integer dtype, or bool."""
+    d = common(kinds)
+    if d.kind not in "biu":
+        raise DTypeError(
+            f"{name} needs an integer or bool dtype, got {as_dtype(d)}", "Cast it first"
+        )
+    return (d,) * len(kinds)
+
+
+def boolean(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Require bool operands."""
+    for kind in kinds:
+        d = concrete(kind)
+        if d.kind != "b":
+            raise DTypeError(
+                f"{name} needs a bool dtype, got {as_dtype(d)}",
+                "Compare first, such as x != 0",
+            )
+    return tuple([concrete(kind) for kind in kinds])
+
+
+def choice(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """A bool condition, then operands promoted to one dtype."""
+    return boolean(name, kinds[:1]) + same(name, kinds[1:])
+
+
+def indexed(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """A tensor of any dtype, then integer indices."""
+    for kind in kinds[1:]:
+        d = concrete(kind)
+        if d.kind not in "iu":
+            raise DTypeError(
+                f"{name}: indices must be integers, got {as_dtype(d)}",
+                "Cast them first",
+            )
+    return tuple([concrete(kind) for kind in kinds])
+
+
+def updated(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """A tensor, integer indices, then updates that take the tensor's dtype."""
+    indexed(name, kinds[:2])
+    d = concrete(kinds[0])
+    for kind in kinds[2:]:
+        if concrete(promote(d, kind)) != d:
+            raise DTypeError(
+                f"{name}: updates of {as_dtype(concrete(kind))} do not fit {as_dtype(d)}",
+                "Cast one of them",
+            )
+    return (d, concrete(kinds[1])) + (d,) * (len(kinds) - 2)
+
+
+_FLOAT64 = as_dtype("float64").dtype
+Spec = TensorSpec

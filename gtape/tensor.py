@@ -1,0 +1,210 @@
+"""`Tensor`: the face of every tensor, eager or traced: its operators and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gtape import dispatch
+from gtape.errors import ArgumentTypeError, AttributeMissingError
+from gtape.ops import arithmetic, indexing, linalg, logic, math
+
+
+def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        return function(other, self)
+
+    return operator
+
+
+def _direct(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        return function(self, other)
+
+    return operator
+
+
+class Operators:
+    """The operators of tensors and variables, each an operation through the one door."""
+
+    __slots__ = ()
+
+    # NumPy gives way to tensors in mixed expressions: ndarray * tensor is a Tensor.
+    __array_priority__ = 100
+
+    __add__ = _direct(arithmetic.add)
+    __radd__ = _reflected(arithmetic.add)
+    __sub__ = _direct(arithmetic.subtract)
+    __rsub__ = _reflected(arithmetic.subtract)
+    __mul__ = _direct(arithmetic.multiply)
+    __rmul__ = _reflected(arithmetic.multiply)
+    __truediv__ = _direct(arithmetic.divide)
+    __rtruediv__ = _reflected(arithmetic.divide)
+    __floordiv__ = _direct(arithmetic.floordiv)
+    __rfloordiv__ = _reflected(arithmetic.floordiv)
+    __mod__ = _direct(arithmetic.mod)
+    __rmod__ = _reflected(arithmetic.mod)
+    __matmul__ = _direct(linalg.matmul)
+    __rmatmul__ = _reflected(linalg.matmul)
+    __and__ = _direct(logic.bitwise_and)
+    __rand__ = _reflected(logic.bitwise_and)
+    __or__ = _direct(logic.bitwise_or)
+    __ror__ = _reflected(logic.bitwise_or)
+    __xor__ = _direct(logic.bitwise_xor)
+    __rxor__ = _reflected(logic.bitwise_xor)
+    __lshift__ = _direct(logic.left_shift)
+    __rlshift__ = _reflected(logic.left_shift)
+    __rshift__ = _direct(logic.right_shift)
+    __rrshift__ = _reflected(logic.right_shift)
+    __lt__ = _direct(logic.less)
+    __le__ = _direct(logic.less_equal)
+    __gt__ = _direct(logic.greater)
+    __ge__ = _direct(logic.greater_equal)
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is not None:
+            raise ArgumentTypeError(
+                "pow: a modulus is not supported", "Use (x ** y) % m"
+            )
+        return arithmetic.pow(self, other)
+
+    def __rpow__(self, other: Any, modulus: Any = None) -> Any:
+        return arithmetic.pow(other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return arithmetic.floordiv(self, other), arithmetic.mod(self, other)
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return arithmetic.floordiv(other, self), arithmetic.mod(other, self)
+
+    def __eq__(self, other: object) -> Any:
+        if other is None or isinstance(other, (str, bytes)):
+            return False
+        return logic.equal(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        if other is None or isinstance(other, (str, bytes)):
+            return True
+        return logic.not_equal(self, other)
+
+    def __hash__(self) -> int:
+        kind = type(self).__name__.replace("Eager", "")
+        raise ArgumentTypeError(
+            f"a {kind} is unhashable, since == compares its elements",
+            "Use its .ref() as the key",
+        )
+
+    def __neg__(self) -> Any:
+        return arithmetic.negative(self)
+
+    def __pos__(self) -> Any:
+        return dispatch.interpreter().convert(self)
+
+    def __abs__(self) -> Any:
+        return math.abs(self)
+
+    def __invert__(self) -> Any:
+        return logic.invert(self)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is None or digits == 0:
+            return math.round(self)
+        scale = 10.0**digits
+        return math.round(arithmetic.multiply(self, scale)) / scale
+
+    def __floor__(self) -> Any:
+        return math.floor(self)
+
+    def __ceil__(self) -> Any:
+        return math.ceil(self)
+
+    def __trunc__(self) -> Any:
+        return math.trunc(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return indexing.getitem(self, index)
+
+    def ref(self) -> Reference:
+        """Return a hashable reference to this object, for sets and dict keys."""
+        return Reference(self)
+
+
+class Reference:
+    """A hashable stand-in for a tensor or variable: equal when it is the same object.
+
+    Args:
+        value: The object.
+
+    Example:
+        >>> import gtape as gt
+        >>> v = gt.Variable(1.0)
+        >>> v.ref() == v.ref(), v.ref().deref() is v
+        (True, True)
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def deref(self) -> Any:
+        """Return the object."""
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+
+_HINTS = {
+    "T": "Use gt.transpose(x)",
+    "item": "Use x.numpy() or float(x)",
+    "tolist": "Use x.numpy().tolist()",
+    "size": "Use gt.size(x)",
+    "reshape": "Use gt.reshape(x, shape)",
+    "astype": "Use gt.cast(x, dtype)",
+    "sum": "Use gt.reduce_sum(x)",
+    "mean": "Use gt.reduce_mean(x)",
+    "max": "Use gt.reduce_max(x)",
+    "min": "Use gt.reduce_min(x)",
+    "grad": "Use tape.gradient(y, x)",
+    "backward": "Use tape.gradient(y, x)",
+    "assign": "Only a gt.Variable can be assigned to",
+    "assign_add": "Only a gt.Variable can be assigned to: did x = x + 1 rebind the name?",
+    "assign_sub": "Only a gt.Variable can be assigned to: did x = x - 1 rebind the name?",
+}
+
+
+class Tensor(Operators):
+    """A value with a shape and a dtype; its arithmetic is recorded by the active tapes.
+
+    Made by `gt.constant` and by every operation. A Tensor is immutable, but `t[i] = x` gives the
+    name t a new value, in which x stands at i; whatever was computed from t before stays as it
+    was.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.constant([1.0, 2.0]) * 3.0
+        <gt.Tensor: shape=(2,), dtype=float32, numpy=array([3., 6.], dtype=float32)>
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy and copy look for protocols that way
+            raise AttributeError(name)
+        raise AttributeMissingError(
+            f"a Tensor has no attribute {name!r}", _HINTS.get(name, "")
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise ArgumentTypeError("a scalar tensor cannot be iterated over")
+        return iter([self[i] for i in range(self.shape[0])])
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise ArgumentTypeError("len: a scalar tensor has no length")
+        return int(self.shape[0])
