@@ -6,22 +6,26 @@ in and came out, by number, and of their contents only what the reverse rule rea
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import sys
+from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gtape import dispatch
-from gtape.dispatch import ARRAYS, next_key
-from gtape.errors import Mark, ShapeError, mark, resolve
-from gtape.lowering import Map
+from gtape.dispatch import next_key
+from gtape.errors import PACKAGE, Mark, ShapeError, mark, resolve
 from gtape.ops.linear import cast, sum_to_shape, where
 from gtape.ops.logic import equal, is_nan, logical_and
 from gtape.ops.math import conj, real_part
 from gtape.primitive import Primitive
+
+Wrap: TypeAlias = "Callable[[Any, int], Any]"
+_getframe = sys._getframe
+
+MOST_ASIDE = 100_000
+"""Operations that depend on nothing watched are noted up to this number, for `explain` only."""
 
 KEEP_BYTES = 256
 """Values up to this size are kept whole: a stand-in for their shape would cost as much."""
@@ -52,69 +56,112 @@ class Link(NamedTuple):
     place: Mark
 
 
-class Contents(NamedTuple):
-    """What the reverse rule of an operation reads."""
+class Assigned(NamedTuple):
+    """A value given to a variable."""
 
-    inputs: tuple[Any, ...]  # arrays (symbols' values while tracing), or shells
-    out: Any  # an array or shell, or a tuple of them
-    attrs: dict[str, Any]
+    variable_key: int
+    name: str
+    value_key: int
+    place: Mark
 
 
-_link = partial(tuple.__new__, Link)
-_contents = partial(tuple.__new__, Contents)
+# The fields of Link, and (inputs, out, attrs), as plain tuples: making a named one takes as long
+# as the whole rest of recording.
+_Link: TypeAlias = "tuple[Primitive, tuple[int, ...], Any, str, Mark]"
+_Contents: TypeAlias = "tuple[tuple[Any, ...], Any, dict[str, Any]]"
 
 
 class Record:
-    """What a tape has seen: operations that depend on a known value, in order.
+    """What a tape has seen: the recorder that `dispatch.apply` talks to.
 
     Links and contents are parallel lists, so that a used tape can drop the contents at once and
-    still explain itself.
+    still explain itself. Operations that depend on nothing watched leave a link aside, without
+    contents, up to a number.
+
+    Args:
+        watch_accessed: Whether trainable variables are watched when they are read.
     """
 
-    __slots__ = ("contents", "known", "links", "named")
+    __slots__ = (
+        "aside",
+        "assignments",
+        "contents",
+        "known",
+        "links",
+        "named",
+        "on_tensors",
+        "parted",
+        "variables",
+        "watch_accessed",
+    )
 
-    def __init__(self) -> None:
-        self.links: list[Link] = []
-        self.contents: list[Contents] = []
+    def __init__(self, watch_accessed: bool) -> None:
+        self.watch_accessed = watch_accessed
+        self.links: list[_Link] = []
+        self.contents: list[_Contents] = []
         self.known: set[int] = set()
-        self.named: dict[
-            int, int
-        ] = {}  # the old key of values that came in from elsewhere
+        self.variables: dict[int, Any] = {}
+        self.named: dict[int, int] = {}  # the old key of values that came from elsewhere
+        self.aside: list[_Link] = []
+        self.parted: list[tuple[int, Mark]] = []
+        self.assignments: list[Assigned] = []
+        self.on_tensors = False
 
-    def add(
-        self,
-        primitive: Primitive,
-        inputs: Sequence[Any],
-        out: Any,
-        attrs: dict[str, Any],
-    ) -> bool:
-        """Add an operation if it depends on something known; return whether it does."""
+    def record(
+        self, primitive: Primitive, inputs: Sequence[Any], out: Any, attrs: dict[str, Any]
+    ) -> None:
+        """Note an operation: whole if it depends on something known, else only its link."""
         keys = tuple([x._key for x in inputs])
         if self.known.isdisjoint(keys):
-            return False
-        if min(keys) < 0:
-            keys = self.name(inputs)
-        keep_out, keep_inputs, keep_rest = primitive.keeps
+            self._aside(primitive, inputs, out)
+            return
+        if primitive.multiple or primitive.on_tensors:
+            self._record_several(primitive, inputs, out, attrs)
+            return
+        for key in keys:
+            if key < 0:
+                keys = self._name(inputs)
+                break
         values = [x._array for x in inputs]
-        for i, value in enumerate(values):
-            if value.nbytes > KEEP_BYTES:
-                keep = keep_inputs[i] if i < len(keep_inputs) else keep_rest
-                if not keep:
-                    values[i] = Shell(value.shape, value.dtype)
-        out_keys = self.number(out)
+        if not primitive.keeps_inputs:
+            _shed(primitive, values)
+        result = out._array
+        kind = result.dtype.kind
+        if not primitive.keeps[0] and result.nbytes > KEEP_BYTES:
+            result = Shell(result.shape, result.dtype)
+        key = out._key
+        if key <= 0:
+            key = out._key = next_key()
+        self.known.add(key)
+        # The operation's own function is gtape's; from its caller on, look for the user.
+        frame = _getframe(3)
+        while frame.f_code.co_filename.startswith(PACKAGE):
+            frame = frame.f_back or _getframe(0)
+        self.links.append((primitive, keys, key, kind, (frame.f_code, frame.f_lasti)))
+        self.contents.append((tuple(values), result, attrs))
+
+    def _record_several(
+        self, primitive: Primitive, inputs: Sequence[Any], out: Any, attrs: dict[str, Any]
+    ) -> None:
+        """Note an operation with several results, or one whose rule is the user's."""
+        keys = self._name(inputs)
+        values = [x._array for x in inputs]
+        _shed(primitive, values)
+        out_keys = self._number(out)
+        keep_out = primitive.keeps[0]
         if primitive.multiple:
             self.known.update(out_keys)
-            kept = tuple([_kept(o._array, keep_out) for o in out])
+            kept: Any = tuple([_kept(o._array, keep_out) for o in out])
             kind = kept[0].dtype.kind
         else:
             self.known.add(out_keys)
             kept = _kept(out._array, keep_out)
             kind = kept.dtype.kind
-        self.links.append(_link((primitive, keys, out_keys, kind, mark())))
-        self.contents.append(_contents((tuple(values), kept, attrs)))
-        return True
+        self.on_tensors |= primitive.on_tensors
+        self.links.append((primitive, keys, out_keys, kind, mark()))
+        self.contents.append((tuple(values), kept, attrs))
 
-    def name(self, inputs: Sequence[Any]) -> tuple[int, ...]:
+    def _name(self, inputs: Sequence[Any]) -> tuple[int, ...]:
         """Number the inputs that came in from elsewhere, so that they can be told apart."""
         for x in inputs:
             if x._key < 0:
@@ -122,22 +169,54 @@ class Record:
                 self.named[x._key] = before
         return tuple([x._key for x in inputs])
 
-    def number(self, out: Any) -> Any:
-        """Return the key of a result, or the keys of several, new ones where there are none."""
+    def _number(self, out: Any) -> Any:
+        """Return the key of a result, or the keys of several, new ones if there are none."""
         if isinstance(out, tuple):
-            return tuple([self.number(o) for o in out])
+            return tuple([self._number(o) for o in out])
         if out._key <= 0:
             out._key = next_key()
         return out._key
+
+    def _aside(self, primitive: Primitive, inputs: Sequence[Any], out: Any) -> None:
+        """Note an operation that depends on nothing watched."""
+        if len(self.aside) >= MOST_ASIDE:
+            return
+        keys = self._name(inputs)
+        out_keys = self._number(out)
+        first = out[0] if primitive.multiple else out
+        self.aside.append((primitive, keys, out_keys, first._array.dtype.kind, mark()))
+
+    def read(self, variable: Any) -> None:
+        """Watch a variable that is read."""
+        key = variable._key
+        if key not in self.known and self.watch_accessed and variable._trainable:
+            self.known.add(key)
+            self.variables[key] = variable
+
+    def left(self, key: int) -> None:
+        """Note that a value has left for NumPy."""
+        if len(self.parted) < MOST_ASIDE:
+            self.parted.append((key, mark()))
+
+    def assigned(self, variable: Any, value: Any) -> None:
+        """Note that a variable has been given a value."""
+        if len(self.assignments) < MOST_ASIDE:
+            note = Assigned(variable._key, variable.name, value._key, mark())
+            self.assignments.append(note)
 
     def drop_contents(self) -> None:
         """Free all values."""
         self.contents = []
 
-    @property
-    def complete(self) -> bool:
-        """Whether the contents are still there."""
-        return len(self.contents) == len(self.links)
+
+def _shed(primitive: Primitive, values: list[Any]) -> None:
+    """Put shells in the place of large inputs that the reverse rule does not read."""
+    _, keep_inputs, keep_rest = primitive.keeps
+    for i, value in enumerate(values):
+        if value.nbytes > KEEP_BYTES:
+            keep = keep_inputs[i] if i < len(keep_inputs) else keep_rest
+            if not keep:
+                values[i] = Shell(value.shape, value.dtype)
 
 
 def _kept(value: Any, keep: bool) -> Any:
@@ -146,8 +225,8 @@ def _kept(value: Any, keep: bool) -> Any:
     return Shell(value.shape, value.dtype)
 
 
-def downstream(links: Sequence[Link], sources: set[int]) -> set[int]:
-    """Return the keys of all values that depend differentiably on the sources, these included."""
+def downstream(links: Sequence[_Link], sources: set[int]) -> set[int]:
+    """Return the keys of values that depend differentiably on the sources, and the sources."""
     reached = set(sources)
     for primitive, in_keys, out_keys, kind, _ in links:
         if reached.isdisjoint(in_keys) or primitive.vjp is None:
@@ -163,24 +242,23 @@ def backprop(
     record: Record,
     cotangents: dict[int, Any],
     sources: set[int],
-    wrap: Callable[[Any, int], Any] | None,
+    wrap: Wrap | None,
 ) -> None:
     """Pull cotangents back through a record, in place: from the targets to the sources.
 
     Args:
         record: What ran.
-        cotangents: The cotangent of each target by key; afterwards that of each source reached.
-        sources: The keys wanted; only what lies between them and the targets is computed.
-        wrap: Makes an operand of a kept value and its key, where the pass is to be recorded or
-            traced; `None` to compute on bare arrays.
+        cotangents: The cotangent of each target by key; afterwards of each source reached.
+        sources: The keys wanted; only what is between them and the targets is computed.
+        wrap: Makes an operand of a kept value and its key, where the pass is to be recorded
+            or traced; `None` to compute on bare arrays.
     """
-    links, contents = (
-        record.links[:],
-        record.contents[:],
-    )  # a persistent tape may go on recording
+    links, contents = record.links, record.contents
+    if wrap is not None:  # the pass may be recorded by the very tape
+        links, contents = links[:], contents[:]
     reached = downstream(links, sources)
     for i in range(len(links) - 1, -1, -1):
-        primitive, in_keys, out_keys, _, place = links[i]
+        primitive, in_keys, out_keys, kind, place = links[i]
         if primitive.multiple:
             g: Any = tuple([_taken(cotangents, k, sources) for k in out_keys])
             if all(c is None for c in g):
@@ -191,61 +269,57 @@ def backprop(
                 continue
             if out_keys not in sources:
                 del cotangents[out_keys]
-        if primitive.vjp is None or reached.isdisjoint(in_keys):
+        vjp = primitive.vjp
+        if vjp is None or reached.isdisjoint(in_keys):
             continue
-        _pull(links[i], contents[i], g, cotangents, reached, wrap)
+        inputs, out, attrs = contents[i]
+        values: Sequence[Any] = inputs
+        if wrap is not None:
+            values, out = _wrapped(wrap, links[i], inputs, out)
+        conjugate = kind == "c" and not primitive.multiple
+        if conjugate:
+            g = conj(g)
+        pulled = vjp(g, out, *values, **attrs)
+        pointwise = primitive.pointwise
+        for key, x, c in zip(in_keys, inputs, pulled):  # noqa: B905 (checked for custom rules)
+            if c is None or key not in reached or x.dtype.kind not in "fcV":
+                continue
+            if type(c) is FunctionType:
+                c = c()
+                if c is None:
+                    continue
+            if pointwise and c is not g:
+                c = _masked(c, g)
+            if c.shape != x.shape or c.dtype != x.dtype or conjugate or kind == "c":
+                c = _fitted(c, x, conjugate, primitive, place)
+            elif x.dtype.kind == "c":
+                c = conj(c)
+            before = cotangents.get(key)
+            cotangents[key] = c if before is None else before + c
 
 
 def _taken(cotangents: dict[int, Any], key: int, sources: set[int]) -> Any:
     return cotangents.get(key) if key in sources else cotangents.pop(key, None)
 
 
-def _pull(
-    link: Link,
-    contents: Contents,
-    g: Any,
-    cotangents: dict[int, Any],
-    reached: set[int],
-    wrap: Callable[[Any, int], Any] | None,
-) -> None:
-    """Apply one reverse rule and add its cotangents to those of the inputs."""
-    primitive, in_keys, out_keys, _, place = link
-    inputs, out, attrs = contents
-    values: Sequence[Any] = inputs
-    if wrap is not None:
-        values = [_wrapped(wrap, v, k) for v, k in zip(inputs, in_keys, strict=True)]
-        if primitive.multiple:
-            out = tuple(
-                [_wrapped(wrap, o, k) for o, k in zip(out, out_keys, strict=True)]
-            )
-        else:
-            out = _wrapped(wrap, out, out_keys)
-    complex_out = not primitive.multiple and g.dtype.kind == "c"
-    if complex_out:
-        g = conj(g)
-    assert primitive.vjp is not None
-    pulled = primitive.vjp(g, out, *values, **attrs)
-    pointwise = type(primitive.lowering) is Map
-    for key, x, c in zip(in_keys, inputs, pulled, strict=True):
-        if c is None or key not in reached or x.dtype.kind not in "fcV":
-            continue
-        if type(c) is FunctionType:
-            c = c()
-            if c is None:
-                continue
-        if pointwise and c is not g:
-            c = _masked(c, g)
-        c = _fitted(c, x, complex_out, primitive, place)
-        before = cotangents.get(key)
-        cotangents[key] = c if before is None else before + c
-
-
-def _wrapped(wrap: Callable[[Any, int], Any], value: Any, key: int) -> Any:
-    return value if type(value) is Shell else wrap(value, key)
+def _wrapped(
+    wrap: Wrap, link: _Link, inputs: Sequence[Any], out: Any
+) -> tuple[Sequence[Any], Any]:
+    """Return kept values as operands of the current interpreter."""
+    primitive, in_keys, out_keys, _, _ = link
+    values = [
+        v if type(v) is Shell else wrap(v, k) for v, k in zip(inputs, in_keys, strict=True)
+    ]
+    if not primitive.multiple:
+        return values, out if type(out) is Shell else wrap(out, out_keys)
+    results = [
+        o if type(o) is Shell else wrap(o, k) for o, k in zip(out, out_keys, strict=True)
+    ]
+    return values, tuple(results)
 
 
 def _masked(c: Any, g: Any) -> Any:
-    """Return a cotangent that is zero where g is zero, even if the local derivative is not finite.
+    """Return c, but zero where g is zero and c is NaN.
 
     So 0 * inf = 0: an operand that a mask leaves out contributes nothing, whatever its value.
     """
@@ -259,20 +333,19 @@ def _masked(c: Any, g: Any) -> Any:
 
 def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) -> Any:
     """Return a cotangent with the shape and dtype of the input it belongs to."""
-    if c.shape != x.shape:
-        if c.ndim < x.ndim or any(
-            d not in (1, n)
-            for d, n in zip(x.shape, c.shape[c.ndim - x.ndim :], strict=True)
-        ):
+    shape, wanted = c.shape, x.shape
+    if shape != wanted:
+        lead = len(shape) - len(wanted)
+        tail = tuple(shape)[lead:] if lead >= 0 else ()
+        if lead < 0 or any(d not in (1, n) for d, n in zip(wanted, tail, strict=True)):
             raise ShapeError(
-                f"the gradient of {primitive.name} has shape {tuple(c.shape)} for an input of "
-                f"shape {tuple(x.shape)}",
+                f"the gradient of {primitive.name} has shape {tuple(shape)} for an input of "
+                f"shape {tuple(wanted)}",
                 "Return a gradient of the input's shape",
                 at=resolve(place),
             )
-        c = sum_to_shape(c, x.shape)
-    kind = c.dtype.kind
-    if kind == "c":
+        c = sum_to_shape(c, wanted)
+    if c.dtype.kind == "c":
         if conjugate or x.dtype.kind == "c":
             c = conj(c)
         if x.dtype.kind != "c":
@@ -280,16 +353,26 @@ def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) 
     return c if c.dtype == x.dtype else cast(c, x.dtype)
 
 
-@contextlib.contextmanager
-def backward_mode() -> Iterator[Callable[[Any, int], Any] | None]:
-    """Run the block as a backward pass; give the wrapper of kept values, or None for arrays.
+def pull_back(
+    record: Record, passes: Sequence[dict[int, Any]], sources: set[int]
+) -> None:
+    """Run a reverse pass for each dict of cotangents, which hold tensors before and after.
 
-    If somebody records or traces, the pass runs through the current interpreter and is seen by
-    them. Otherwise it runs on bare arrays, which costs no tensors and no records.
+    If somebody records or traces, the passes run through the current interpreter and are seen
+    by them. Otherwise they run on bare arrays, which costs no tensors and no records.
     """
-    interpreter = dispatch.interpreter()
-    if dispatch.recorders() or not getattr(interpreter, "on_arrays", False):
-        yield interpreter.wrap
+    interpreter, recorders = dispatch.state()
+    if recorders or record.on_tensors or not interpreter.on_arrays:
+        for cotangents in passes:
+            backprop(record, cotangents, sources, interpreter.wrap)
     else:
-        with np.errstate(all="ignore"), dispatch.running(ARRAYS):
-            yield None
+        dispatch.on_arrays(_pull_back_arrays, record, passes, sources)
+
+
+def _pull_back_arrays(
+    record: Record, passes: Sequence[dict[int, Any]], sources: set[int]
+) -> None:
+    for cotangents in passes:
+        for key, value in cotangents.items():
+            cotangents[key] = value._array
+        backprop(record, cotangents, sources, None)

@@ -26,6 +26,9 @@ Operand: TypeAlias = Any
 class Interpreter(Protocol):
     """What `apply` needs to run a primitive on some kind of values."""
 
+    on_arrays: bool
+    """Whether a backward pass that nobody records may run on bare arrays."""
+
     def lift(self, primitive: Primitive, operands: Sequence[Any]) -> Sequence[Any]:
         """Return the operands as values of this interpreter, with the dtypes adapted."""
 
@@ -33,6 +36,12 @@ class Interpreter(Protocol):
         self, primitive: Primitive, inputs: Sequence[Any], attrs: dict[str, Any]
     ) -> Any:
         """Return the primitive's result, a tuple where it has several."""
+
+    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
+        """Lift and run for one operand and no attributes; return it lifted, and the result."""
+
+    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Lift and run for two operands and no attributes; return them lifted, and the result."""
 
     def convert(self, value: Any, dtype: Any = None) -> Any:
         """Return anything that stands for a tensor as a value of this interpreter."""
@@ -78,6 +87,8 @@ _ARRAY = (np.ndarray, np.generic)
 class ArrayInterpreter:
     """Runs primitives on bare NumPy values, unrecorded: the inside of a backward pass."""
 
+    on_arrays = False  # it is one already
+
     def lift(self, primitive: Primitive, operands: Sequence[Any]) -> Sequence[Any]:
         """Return the operands unchanged: NumPy's own rules hold inside reverse rules."""
         return operands
@@ -87,6 +98,14 @@ class ArrayInterpreter:
     ) -> Any:
         """Return the primitive's forward computation."""
         return primitive.forward(*inputs, **attrs)
+
+    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
+        """Return the operand and the result."""
+        return x, primitive.forward(x)
+
+    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Return the operands and the result."""
+        return x, y, primitive.forward(x, y)
 
     def convert(self, value: Any, dtype: Any = None) -> Any:
         """Return the value as an array."""
@@ -139,6 +158,33 @@ def apply(primitive: Primitive, *operands: Operand, **attrs: Any) -> Any:
     return out
 
 
+_NO_ATTRS: dict[str, Any] = {}
+
+
+def apply_one(primitive: Primitive, x: Operand) -> Any:
+    """The same for one operand and no attributes, where the time of a call counts."""
+    interpreter, recorders = _get() or _bottom[0]
+    x, out = interpreter.run_one(primitive, x)
+    if recorders:
+        for recorder in recorders:
+            recorder.record(primitive, (x,), out, _NO_ATTRS)
+    elif _following[0] and interpreter is not ARRAYS:
+        _sign(out)
+    return out
+
+
+def apply_two(primitive: Primitive, x: Operand, y: Operand) -> Any:
+    """The same for two operands and no attributes, where the time of a call counts."""
+    interpreter, recorders = _get() or _bottom[0]
+    x, y, out = interpreter.run_two(primitive, x, y)
+    if recorders:
+        for recorder in recorders:
+            recorder.record(primitive, (x, y), out, _NO_ATTRS)
+    elif _following[0] and interpreter is not ARRAYS:
+        _sign(out)
+    return out
+
+
 def _sign(out: Any) -> None:
     """Sign a value with its thread, so that a tape of another thread can say where it is from."""
     for value in out if isinstance(out, tuple) else (out,):
@@ -156,6 +202,11 @@ def record(
 def seat_bottom(interpreter: Interpreter) -> None:
     """Make an interpreter the bottom of the stack."""
     _bottom[0] = (interpreter, ())
+
+
+def state() -> State:
+    """Return the current interpreter and the active recorders, outermost first."""
+    return _get() or _bottom[0]
 
 
 def interpreter() -> Interpreter:
@@ -196,23 +247,25 @@ def running(
 
 
 class _Quiet(threading.local):
-    """A context per thread in which NumPy gives inf and NaN without a warning.
+    """A context per thread for computations on bare arrays.
 
-    Entering `np.errstate` for each operation would cost more than the operation; running it in a
-    prepared context costs 20 ns and leaves the user's own settings alone.
+    In it NumPy gives inf and NaN without a warning, and the interpreter is that of arrays.
+    Entering `np.errstate` for each operation would cost more than the operation; running it in
+    a prepared context costs 20 ns and leaves the user's own settings alone.
     """
 
     def __init__(self) -> None:
         context = contextvars.copy_context()
         context.run(np.seterr, all="ignore")
+        context.run(_state.set, (ARRAYS, ()))
         self.run = context.run
 
 
 _quiet = _Quiet()
 
 
-def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a NumPy computation without floating-point warnings."""
+def on_arrays(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a computation on bare arrays, without floating-point warnings."""
     try:
         return _quiet.run(function, *args, **kwargs)
     except RuntimeError as error:
@@ -220,5 +273,5 @@ def quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         # context already entered.
         if "already entered" not in str(error):
             raise
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), running(ARRAYS):
             return function(*args, **kwargs)

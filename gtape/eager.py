@@ -10,7 +10,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.conversion import NUMBERS, Array, filled, from_python, kind_of
-from gtape.dispatch import quietly
+from gtape.dispatch import _quiet, on_arrays
 from gtape.dtypes import DType, NumpyDType, as_dtype, as_numpy_dtype
 from gtape.errors import (
     ArgumentError,
@@ -261,27 +261,59 @@ class EagerInterpreter:
     ) -> Any:
         """Return the result as a tensor, or as a tuple of tensors."""
         try:
-            out = quietly(primitive.forward, *[x._array for x in inputs], **attrs)
-        except GtapeError:
-            raise
-        except MemoryError:
-            raise TensorMemoryError(
-                f"{primitive.name}: the result does not fit into memory",
-                "Use less at once",
-            ) from None
+            out = on_arrays(primitive.forward, *[x._array for x in inputs], **attrs)
         except Exception as error:
             self._explain(primitive, inputs, attrs, error)
         if primitive.multiple:
             return tuple([EagerTensor(o, _MADE) for o in out])
-        tensor = _new(EagerTensor)
-        tensor._array = out
-        tensor._key = _MADE
-        return tensor
+        return EagerTensor(out, _MADE)
+
+    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
+        """Return the operand as a tensor, and the result."""
+        if type(x) is EagerTensor:
+            array = x._array
+            if primitive.resolved.get((array.dtype,)) == ():
+                try:
+                    array = _quiet.run(primitive.forward, array)
+                except Exception:  # the slow path says what it is
+                    return x, self.run(primitive, (x,), {})
+                out = _new(EagerTensor)
+                out._array = array
+                out._key = _MADE
+                return x, out
+        [x] = self.lift(primitive, (x,))
+        return x, self.run(primitive, (x,), {})
+
+    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Return the operands as tensors, and the result."""
+        if type(x) is not EagerTensor and hasattr(x, "__gtape_tensor__"):
+            x = x.__gtape_tensor__()
+        if type(y) is not EagerTensor and hasattr(y, "__gtape_tensor__"):
+            y = y.__gtape_tensor__()
+        if type(x) is EagerTensor and type(y) is EagerTensor:
+            a, b = x._array, y._array
+            if primitive.resolved.get((a.dtype, b.dtype)) == ():
+                try:
+                    array = _quiet.run(primitive.forward, a, b)
+                except Exception:  # the slow path says what it is
+                    return x, y, self.run(primitive, (x, y), {})
+                out = _new(EagerTensor)
+                out._array = array
+                out._key = _MADE
+                return x, y, out
+        x, y = self.lift(primitive, (x, y))
+        return x, y, self.run(primitive, (x, y), {})
 
     def _explain(
         self, primitive: Primitive, inputs: Sequence[Any], attrs: Any, error: Exception
     ) -> None:
         """Say in gtape's words why NumPy refused: the spec rule knows."""
+        if isinstance(error, GtapeError):
+            raise error
+        if isinstance(error, MemoryError):
+            raise TensorMemoryError(
+                f"{primitive.name}: the result does not fit into memory", "Use less at once"
+            ) from None
         specs = [TensorSpec(x.shape, x.dtype) for x in inputs]
         primitive.spec(*specs, **attrs)
         listed = ", ".join(str(s) for s in specs)

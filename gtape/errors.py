@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+"""The folder of gtape: code outside it is the user's."""
 
 Mark = tuple[CodeType, int]
 """A place in running code: what `mark()` takes in a fraction of a microsecond."""
@@ -34,7 +35,7 @@ class Origin(NamedTuple):
 def mark() -> Mark:
     """Return the innermost place outside gtape on the call stack, unresolved."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_code.co_filename.startswith(PACKAGE):
         back = frame.f_back
         if back is None:
             break
@@ -148,6 +149,10 @@ class GraphError(GtapeError, AssertionError):
 
 class CompileError(GtapeError, RuntimeError):
     """A graph could not be compiled."""
+
+
+class GradientCheckError(GtapeError, AssertionError):
+    """`testing.check_grads` found a gradient that central differences contradict."""
 
 
 class GradientWarning(UserWarning):

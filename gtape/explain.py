@@ -1,16 +1,11 @@
-"""Why a gradient is `None`: what a tape notes beside its record, and what can be read from it."""
+"""Why a gradient is `None`: what can be read from the record of a tape."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gtape.backprop import Link, Record
-from gtape.errors import Mark, Origin, mark, resolve
-from gtape.primitive import Primitive
-
-MOST_NOTES = 100_000
-"""Operations that depend on nothing watched are noted up to this number, for `explain` only."""
+from gtape.errors import Mark, Origin, resolve
 
 _MADE_OUTSIDE, _CONSTANT = -1, -2
 
@@ -34,56 +29,9 @@ class Explanation(NamedTuple):
         return self.text
 
 
-class Assigned(NamedTuple):
-    """A value given to a variable."""
-
-    variable_key: int
-    name: str
-    value_key: int
-    place: Mark
-
-
-class Notes:
-    """What a tape sees beside its record: keys and places, no values."""
-
-    __slots__ = ("assignments", "links", "parted")
-
-    def __init__(self) -> None:
-        self.links: list[Link] = []
-        self.parted: list[tuple[int, Mark]] = []
-        self.assignments: list[Assigned] = []
-
-    def aside(
-        self, record: Record, primitive: Primitive, inputs: Sequence[Any], out: Any
-    ) -> None:
-        """Note an operation that depends on nothing watched."""
-        if len(self.links) >= MOST_NOTES:
-            return
-        keys = record.name(inputs)
-        out_keys = record.number(out)
-        first = out[0] if primitive.multiple else out
-        self.links.append(
-            Link(primitive, keys, out_keys, first._array.dtype.kind, mark())
-        )
-
-    def left(self, key: int) -> None:
-        """Note that a value has left for NumPy."""
-        if len(self.parted) < MOST_NOTES:
-            self.parted.append((key, mark()))
-
-    def assigned(self, variable: Any, value_key: int) -> None:
-        """Note that a variable has been given a value."""
-        if len(self.assignments) < MOST_NOTES:
-            self.assignments.append(
-                Assigned(variable._key, variable.name, value_key, mark())
-            )
-
-
-def explain(
-    record: Record, notes: Notes, watch_accessed: bool, target: Any, source: Any
-) -> Explanation:
+def explain(record: Record, target: Any, source: Any) -> Explanation:
     """Return why the gradient of a target by a source is `None`."""
-    case = _Case(record, notes, watch_accessed, target, source)
+    case = _Case(record, target, source)
     for check in (
         case.connected,
         case.integer_source,
@@ -118,21 +66,12 @@ def _name(value: Any) -> str:
 class _Case:
     """One question to a tape: the graph of what it saw, from the source and from the target."""
 
-    def __init__(
-        self,
-        record: Record,
-        notes: Notes,
-        watch_accessed: bool,
-        target: Any,
-        source: Any,
-    ) -> None:
-        self.record, self.notes = record, notes
-        self.watch_accessed = watch_accessed
+    def __init__(self, record: Record, target: Any, source: Any) -> None:
+        self.record = record
         self.target, self.source = target, source
         self.target_name, self.source_name = _name(target), _name(source)
-        self.links = sorted(
-            [*record.links, *notes.links], key=lambda link: _keys(link.out_keys)[0]
-        )
+        links = [Link(*link) for link in (*record.links, *record.aside)]
+        self.links = sorted(links, key=lambda link: _keys(link.out_keys)[0])
         self.upstream = self._upstream(target._key)
         self.follows = self._follows(source._key)
 
@@ -173,7 +112,7 @@ class _Case:
         if key not in self.record.known or not self.source.dtype.is_differentiable:
             return None
         reached = {key}
-        for link in self.record.links:
+        for link in self.links:
             if reached.isdisjoint(link.in_keys) or not self._passes(link):
                 continue
             reached.update(_keys(link.out_keys))
@@ -226,7 +165,7 @@ class _Case:
 
     def assigned(self) -> Explanation | None:
         """The source went into a variable, and the target comes from that variable."""
-        for note in self.notes.assignments:
+        for note in self.record.assignments:
             if note.value_key in self.follows and note.variable_key in self.upstream:
                 return self._answer(
                     "assigned",
@@ -240,7 +179,7 @@ class _Case:
     def through_numpy(self) -> Explanation | None:
         if self.target._key in self.follows:
             return None
-        for key, place in self.notes.parted:
+        for key, place in self.record.parted:
             if key in self.follows:
                 return self._answer(
                     "left through NumPy",
@@ -294,7 +233,7 @@ class _Case:
                 "tape.watch, or make it trainable",
                 use,
             )
-        if not self.watch_accessed:
+        if not self.record.watch_accessed:
             return self._answer(
                 "not watched",
                 f"The tape has watch_accessed_variables=False, and the {self.source_name} was "

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gtape import dispatch, nest
-from gtape.backprop import Record, backprop, backward_mode
+from gtape.backprop import Record, pull_back
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentTypeError, DTypeError, ShapeError
 from gtape.ops.linear import broadcast_to
@@ -20,12 +20,21 @@ from gtape.tensor import Tensor
 from gtape.variable import Variable
 
 
-def tensors_of(name: str, structure: Any) -> list[Any]:
+def tensors_of(name: str, structure: Any) -> Sequence[Any]:
     """Return the leaves of targets or sources.
 
     Raises:
         ArgumentTypeError: If a leaf is neither a tensor nor a variable, naming its position.
     """
+    kind = type(structure)
+    if kind is EagerTensor or kind is Variable:
+        return [structure]
+    if kind is list or kind is tuple:
+        for leaf in structure:
+            if type(leaf) is not EagerTensor and type(leaf) is not Variable:
+                break
+        else:
+            return structure  # type: ignore[no-any-return]
     leaves = nest.flatten(structure)
     for i, leaf in enumerate(leaves):
         if isinstance(leaf, (Tensor, Variable)):
@@ -75,10 +84,28 @@ def seeds_for(targets: Sequence[Any], structure: Any, given: Any) -> list[Any]:
     ]
 
 
+_ones: dict[Any, Any] = {}
+
+
 def ones_for(target: Any) -> Any:
     """Return a tensor of ones like a target."""
-    shape, dtype = tuple(target.shape), target.dtype.dtype
-    return EagerTensor(np.ones(shape, dtype) if shape else dtype.type(1))
+    array = value_of(target)
+    if array.ndim:
+        return EagerTensor(np.ones(array.shape, array.dtype))
+    one = _ones.get(array.dtype)
+    if one is None:
+        one = _ones[array.dtype] = array.dtype.type(1)
+    return EagerTensor(one)
+
+
+def value_of(leaf: Any) -> Any:
+    """Return the array (or a symbol's value) of a tensor or variable, unread."""
+    return leaf._tensor._array if type(leaf) is Variable else leaf._array
+
+
+def differentiable(leaf: Any) -> bool:
+    """Return whether a tensor or variable has a dtype through which gradients flow."""
+    return value_of(leaf).dtype.kind in "fcV"
 
 
 def _seed(target: Any, given: Any) -> Any:
@@ -110,22 +137,18 @@ def own(c: Any) -> Any:
     return c if isinstance(c, Tensor) else EagerTensor(c)
 
 
-def _pull_back(
+def _pull_rows(
     record: Record, target: Any, sources: Sequence[Any], seeds: Any
 ) -> list[list[Any] | None]:
-    """Return for each source the cotangents of all seeds; `None` where nothing is connected."""
+    """Return for each source the cotangents of all seeds; `None` where not connected."""
     wanted = {s._key for s in sources if s._key > 0}
-    rows: list[list[Any]] = [[] for _ in sources]
-    with backward_mode() as wrap:
-        for seed in seeds:
-            cotangents = {target._key: seed if wrap is None else wrap(seed, 0)}
-            backprop(record, cotangents, wanted, wrap)
-            for row, source in zip(rows, sources, strict=True):
-                row.append(cotangents.get(source._key))
-    return [
-        None if not row or row[0] is None or not s.dtype.is_differentiable else row
-        for row, s in zip(rows, sources, strict=True)
-    ]
+    passes = [{target._key: EagerTensor(seed)} for seed in seeds]
+    pull_back(record, passes, wanted)
+    rows: list[list[Any] | None] = []
+    for source in sources:
+        row = [own(c) for p in passes if (c := p.get(source._key)) is not None]
+        rows.append(row if row and differentiable(source) else None)
+    return rows
 
 
 def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
@@ -141,7 +164,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
         else np.zeros((1, *shape), dtype)
     )
     out = []
-    rows = _pull_back(record, target, sources, basis)
+    rows = _pull_rows(record, target, sources, basis)
     for source, row in zip(sources, rows, strict=True):
         full = (*shape, *source.shape)
         if row is None:
@@ -149,7 +172,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
         elif size == 0:
             out.append(EagerTensor(np.zeros(full, source.dtype.dtype)))
         else:
-            out.append(own(reshape(stack([own(c) for c in row]), full)))
+            out.append(own(reshape(stack(row), full)))
     return out
 
 
@@ -183,10 +206,10 @@ def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
     if target._key > 0 and size:
         unit = np.eye(size, dtype=dtype).reshape(size, 1, *rest)
         basis = np.broadcast_to(unit, (size, batch, *rest))
-        [rows] = _pull_back(record, target, [source], basis)
+        [rows] = _pull_rows(record, target, [source], basis)
     if rows is None:
         return EagerTensor(np.zeros(full, source.dtype.dtype))
-    return reshape(stack([own(c) for c in rows], axis=1), full)
+    return reshape(stack(rows, axis=1), full)
 
 
 __all__ = ["batch_jacobian", "check_batch", "jacobians", "own", "seeds_for", "single"]

@@ -17,7 +17,7 @@ from gtape.dtypes import (
     promote,
 )
 from gtape.errors import DTypeError
-from gtape.lowering import Lowering
+from gtape.lowering import Lowering, Map
 from gtape.spec import TensorSpec
 
 OperandRule: TypeAlias = "Callable[[str, tuple[Kind, ...]], tuple[NumpyDType, ...]]"
@@ -48,6 +48,8 @@ class Primitive:
         operands: How the dtypes of the operands adapt to each other.
         multiple: Whether the result is a tuple; then g and out are tuples too, and entries of
             g are `None` where nothing flows.
+        on_tensors: Whether the rule runs the user's code, which wants tensors: then the whole
+            backward pass runs on tensors, not on bare arrays.
         why: Where there is no vjp: why not, as `explain` says it.
     """
 
@@ -58,14 +60,20 @@ class Primitive:
     lowering: Lowering
     operands: OperandRule = field(default_factory=lambda: as_is)
     multiple: bool = False
+    on_tensors: bool = False
     why: str = (
         "its result is constant almost everywhere, or not a number one can differ by"
     )
     keeps: tuple[bool, tuple[bool, ...], bool] = field(init=False, repr=False)
+    keeps_inputs: bool = field(init=False, repr=False)
+    pointwise: bool = field(init=False, repr=False)
     resolved: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keeps", _keeps(self.vjp))
+        keeps = _keeps(self.vjp)
+        object.__setattr__(self, "keeps", keeps)
+        object.__setattr__(self, "keeps_inputs", all(keeps[1]) and keeps[2])
+        object.__setattr__(self, "pointwise", type(self.lowering) is Map)
         depends_on_default_float(self.resolved)
         if self.name in _registry:
             raise ValueError(f"primitive {self.name} is declared twice")
@@ -88,15 +96,14 @@ class Primitive:
 def _keeps(vjp: VjpRule | None) -> tuple[bool, tuple[bool, ...], bool]:
     """Return whether a rule reads the values of out, of each input, and of further inputs."""
     if vjp is None:
-        return False, (), False
+        return False, (), False  # nothing is read
     if not isinstance(vjp, FunctionType):
         return True, (), True
     code = vjp.__code__
     names = code.co_varnames[: code.co_argcount]
     rest = bool(code.co_flags & 0x04)  # a *parameter
-    rest_name = (
-        code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if rest else "_"
-    )
+    place = code.co_argcount + code.co_kwonlyargcount
+    rest_name = code.co_varnames[place] if rest else "none"
     keep = [not name.startswith("_") for name in names]
     return keep[1], tuple(keep[2:]), not rest_name.startswith("_")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from gtape import dispatch, nest
-from gtape.backprop import Record, backprop, backward_mode
+from gtape.backprop import Record, pull_back
 from gtape.dtypes import is_differentiable
 from gtape.eager import EagerTensor
 from gtape.errors import (
@@ -20,17 +20,17 @@ from gtape.errors import (
     TapeError,
     warn_once,
 )
-from gtape.explain import Explanation, Notes, explain
+from gtape.explain import Explanation, explain
 from gtape.jacobian import (
     batch_jacobian,
     check_batch,
+    differentiable,
     jacobians,
     own,
     seeds_for,
     single,
     tensors_of,
 )
-from gtape.primitive import Primitive
 from gtape.tensor import Tensor
 from gtape.variable import Variable
 
@@ -69,10 +69,7 @@ class GradientTape:
         self, persistent: bool = False, watch_accessed_variables: bool = True
     ) -> None:
         self._persistent = persistent
-        self._watch_accessed = watch_accessed_variables
-        self._record = Record()
-        self._variables: dict[int, Variable] = {}
-        self._notes = Notes()
+        self._record = Record(watch_accessed_variables)
         self._active = False
         self._entered = False
         self._used = False
@@ -88,7 +85,7 @@ class GradientTape:
         if self._used:
             self._clear()
         self._active = self._entered = True
-        dispatch.push_recorder(self)
+        dispatch.push_recorder(self._record)
         return self
 
     def __exit__(
@@ -102,12 +99,10 @@ class GradientTape:
 
     def _stop(self) -> None:
         self._active = False
-        dispatch.pop_recorder(self)
+        dispatch.pop_recorder(self._record)
 
     def _clear(self) -> None:
-        self._record = Record()
-        self._variables = {}
-        self._notes = Notes()
+        self._record = Record(self._record.watch_accessed)
         self._used = False
 
     def reset(self) -> None:
@@ -118,7 +113,10 @@ class GradientTape:
         """
         if not self._active:
             raise TapeError("reset: the tape is not recording", "Call it in the block")
+        self._stop()
         self._clear()
+        self._active = True
+        dispatch.push_recorder(self._record)
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -137,39 +135,9 @@ class GradientTape:
             yield
         finally:
             self._active = True
-            dispatch.push_recorder(self)
+            dispatch.push_recorder(self._record)
 
     # --- Recording -----------------------------------------------------------------------
-
-    def record(
-        self,
-        primitive: Primitive,
-        inputs: Sequence[Any],
-        out: Any,
-        attrs: dict[str, Any],
-    ) -> None:
-        """Note an operation (called by `dispatch.apply`)."""
-        if not self._record.add(primitive, inputs, out, attrs):
-            self._notes.aside(self._record, primitive, inputs, out)
-
-    def read(self, variable: Variable) -> None:
-        """Watch a variable that is read (called when it is)."""
-        key = variable._key
-        if (
-            key not in self._record.known
-            and variable._trainable
-            and self._watch_accessed
-        ):
-            self._record.known.add(key)
-            self._variables[key] = variable
-
-    def left(self, key: int) -> None:
-        """Note that a value has left for NumPy."""
-        self._notes.left(key)
-
-    def assigned(self, variable: Variable, value: Any) -> None:
-        """Note that a variable has been given a value."""
-        self._notes.assigned(variable, value._key)
 
     def watch(self, tensor: Any) -> None:
         """Watch tensors or variables: what is computed from them from now on is recorded.
@@ -201,11 +169,12 @@ class GradientTape:
                 leaf._key = dispatch.next_key()
             self._record.known.add(leaf._key)
             if isinstance(leaf, Variable):
-                self._variables[leaf._key] = leaf
+                self._record.variables[leaf._key] = leaf
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """Return the watched variables in order of their creation."""
-        return tuple([self._variables[key] for key in sorted(self._variables)])
+        variables = self._record.variables
+        return tuple([variables[key] for key in sorted(variables)])
 
     # --- Gradients -----------------------------------------------------------------------
 
@@ -253,22 +222,23 @@ class GradientTape:
         wanted = {leaf._key for leaf in leaves if leaf._key > 0}
         seeds = seeds_for(targets, target, output_gradients)
         cotangents: dict[int, Any] = {}
-        with backward_mode() as wrap:
-            for leaf, seed in zip(targets, seeds, strict=True):
-                key = leaf._key
-                if key > 0 and leaf.dtype.is_differentiable:
-                    value = seed._array if wrap is None else seed
-                    before = cotangents.get(key)
-                    cotangents[key] = value if before is None else before + value
-            backprop(self._record, cotangents, wanted, wrap)
+        for leaf, seed in zip(targets, seeds, strict=True):
+            key = leaf._key
+            if key > 0 and differentiable(leaf):
+                before = cotangents.get(key)
+                cotangents[key] = seed if before is None else before + seed
+        pull_back(self._record, (cotangents,), wanted)
         results = []
         for leaf in leaves:
             c = cotangents.get(leaf._key)
-            if c is None or not leaf.dtype.is_differentiable:
+            if c is None or not differentiable(leaf):
                 results.append(self._missing(leaf, unconnected_gradients, targets[0]))
             else:
                 results.append(own(c))
-        self._finish_gradient()
+        if not self._persistent:
+            self._record.drop_contents()
+        if leaves is sources:
+            return results if type(sources) is list else tuple(results)
         return nest.pack(sources, iter(results))
 
     def _start_gradient(self, name: str) -> None:
@@ -414,4 +384,4 @@ class GradientTape:
         """
         y = single("explain", "target", target)
         x = single("explain", "source", source)
-        return explain(self._record, self._notes, self._watch_accessed, y, x)
+        return explain(self._record, y, x)

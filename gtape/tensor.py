@@ -17,13 +17,6 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
     return operator
 
 
-def _direct(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
-        return function(self, other)
-
-    return operator
-
-
 class Operators:
     """The operators of tensors and variables, each an operation through the one door."""
 
@@ -32,34 +25,34 @@ class Operators:
     # NumPy gives way to tensors in mixed expressions: ndarray * tensor is a Tensor.
     __array_priority__ = 100
 
-    __add__ = _direct(arithmetic.add)
+    __add__ = arithmetic.add
     __radd__ = _reflected(arithmetic.add)
-    __sub__ = _direct(arithmetic.subtract)
+    __sub__ = arithmetic.subtract
     __rsub__ = _reflected(arithmetic.subtract)
-    __mul__ = _direct(arithmetic.multiply)
+    __mul__ = arithmetic.multiply
     __rmul__ = _reflected(arithmetic.multiply)
-    __truediv__ = _direct(arithmetic.divide)
+    __truediv__ = arithmetic.divide
     __rtruediv__ = _reflected(arithmetic.divide)
-    __floordiv__ = _direct(arithmetic.floordiv)
+    __floordiv__ = arithmetic.floordiv
     __rfloordiv__ = _reflected(arithmetic.floordiv)
-    __mod__ = _direct(arithmetic.mod)
+    __mod__ = arithmetic.mod
     __rmod__ = _reflected(arithmetic.mod)
-    __matmul__ = _direct(linalg.matmul)
+    __matmul__ = linalg.matmul
     __rmatmul__ = _reflected(linalg.matmul)
-    __and__ = _direct(logic.bitwise_and)
+    __and__ = logic.bitwise_and
     __rand__ = _reflected(logic.bitwise_and)
-    __or__ = _direct(logic.bitwise_or)
+    __or__ = logic.bitwise_or
     __ror__ = _reflected(logic.bitwise_or)
-    __xor__ = _direct(logic.bitwise_xor)
+    __xor__ = logic.bitwise_xor
     __rxor__ = _reflected(logic.bitwise_xor)
-    __lshift__ = _direct(logic.left_shift)
+    __lshift__ = logic.left_shift
     __rlshift__ = _reflected(logic.left_shift)
-    __rshift__ = _direct(logic.right_shift)
+    __rshift__ = logic.right_shift
     __rrshift__ = _reflected(logic.right_shift)
-    __lt__ = _direct(logic.less)
-    __le__ = _direct(logic.less_equal)
-    __gt__ = _direct(logic.greater)
-    __ge__ = _direct(logic.greater_equal)
+    __lt__ = logic.less
+    __le__ = logic.less_equal
+    __gt__ = logic.greater
+    __ge__ = logic.greater_equal
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is not None:

@@ -139,9 +139,10 @@ class Variable(Operators):
 
     def __gtape_tensor__(self) -> Any:
         """Return the value for an operation, and tell the tapes that it is read."""
-        for recorder in dispatch.recorders():
+        interpreter, recorders = dispatch.state()
+        for recorder in recorders:
             recorder.read(self)
-        return dispatch.interpreter().read(self)
+        return interpreter.read(self)
 
     def read_value(self) -> Any:
         """Return the value as a tensor, recorded as reading the variable now."""

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from gtape import dispatch
-from gtape.dispatch import apply
+from gtape.dispatch import apply_one, apply_two
 from gtape.dtypes import DTypeLike, NumpyDType, as_numpy_dtype
 from gtape.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError
 from gtape.lowering import Map
@@ -111,13 +111,13 @@ def _wrapper(primitive: Primitive, parameters: tuple[str, ...]) -> Callable[...,
     if len(parameters) == 1 and parameters[0] == "x":
 
         def unary(x: TensorLike) -> Tensor:
-            return apply(primitive, x)
+            return apply_one(primitive, x)
 
         return unary
     if parameters == ("x", "y"):
 
         def binary(x: TensorLike, y: TensorLike) -> Tensor:
-            return apply(primitive, x, y)
+            return apply_two(primitive, x, y)
 
         return binary
     raise GraphError(f"{primitive.name}: elementwise parameters are (x) or (x, y)")
