@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gtape.dtypes import Kind, NumpyDType, as_dtype, as_numpy_dtype, concrete, promote
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError
+from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, RangeError
 
 Array: TypeAlias = Any
 """A NumPy array, or a NumPy scalar where the rank is 0 (its arithmetic is ten times as fast)."""
@@ -30,13 +30,17 @@ def from_python(
         ArgumentTypeError: If it is nothing a tensor can be made of.
         ArgumentError: If nested lists are ragged.
         DTypeError: If a number does not fit the dtype.
+        RangeError: If an integer is out of the range of the dtype.
     """
     if isinstance(value, np.ndarray):
         return _own(value, wanted)
     if isinstance(value, np.generic):
         return _own(np.asarray(value), wanted)[()]
     if type(value) not in NUMBERS and not isinstance(value, (list, tuple, range)):
-        return _foreign(value, wanted)
+        number = _plain(value)
+        if number is None:
+            return _foreign(value, wanted)
+        value = number
     kind = kind_of(value)
     target = wanted if wanted is not None else concrete(kind)
     if wanted is None and beside is not None:
@@ -46,8 +50,24 @@ def from_python(
 
 
 def _own(array: Any, wanted: NumpyDType | None) -> Array:
-    target = as_numpy_dtype(array.dtype) if wanted is None else wanted
-    return np.array(array, dtype=target, subok=False)
+    source = as_numpy_dtype(array.dtype)
+    if wanted is None or wanted is source:
+        return np.array(array, dtype=source, subok=False)
+    _check_fits(source, wanted, True, array)
+    if wanted.kind in "iu" and not np.can_cast(source, wanted) and array.size:
+        for value in (array.min(), array.max()):
+            if not np.iinfo(wanted).min <= int(value) <= np.iinfo(wanted).max:
+                raise _out_of_range(value, wanted)
+    with np.errstate(over="ignore"):
+        return np.array(array, dtype=wanted, subok=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return an instance of a subclass, such as an `IntEnum`, as the number that it is."""
+    for kind in (int, float, complex):
+        if isinstance(value, kind):
+            return kind(value)
+    return None
 
 
 def _foreign(value: Any, wanted: NumpyDType | None) -> Array:
@@ -90,6 +110,9 @@ def kind_of(value: Any) -> Kind:
         return float if out is None else out
     if hasattr(value, "dtype") and hasattr(value, "__array__"):
         return as_numpy_dtype(value.dtype)
+    number = _plain(value)
+    if number is not None:
+        return type(number)
     raise ArgumentTypeError(
         f"{value!r} of type {type(value).__name__} cannot become a tensor",
         "Use numbers, NumPy arrays, tensors, or nested lists of them",
@@ -108,6 +131,8 @@ def _check_fits(kind: Kind, target: NumpyDType, asked: bool, value: Any) -> None
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of {value.dtype}"
     text = repr(value)
     return text if len(text) < 60 else text[:57] + "..."
 
@@ -115,30 +140,56 @@ def _short(value: Any) -> str:
 def filled(
     value: Any, kind: Kind, target: NumpyDType, wanted: NumpyDType | None
 ) -> Array:
-    if kind is int and target.kind in "iu" and wanted is None:
-        target = _wide_enough(value, target)
+    """Return Python numbers, whose common dtype is kind, as an array of a dtype.
+
+    Args:
+        value: A number, nested list or range.
+        kind: What `kind_of` says of it.
+        target: The dtype of the array; int64 takes the place of int32 where Python ints need it.
+        wanted: The dtype that was asked for; `None` if nobody did.
+    """
     try:
-        if type(value) in NUMBERS:
-            return target.type(value)
-        wide = np.float64 if target.kind == "V" else target
-        return np.array(value, dtype=wide).astype(target, copy=False)
+        if kind is int and wanted is None and target == np.int32:
+            target = _wide_enough(value)
+        with np.errstate(over="ignore"):  # as float32, 1e300 is infinite
+            if type(value) in NUMBERS:
+                return target.type(value)
+            if isinstance(value, range):
+                value = np.arange(value.start, value.stop, value.step)
+                return _own(value, target)
+            wide = np.float64 if target.kind == "V" else target
+            return np.array(value, dtype=wide).astype(target, copy=False)
     except OverflowError:
-        limits = as_dtype(target)
-        raise DTypeError(
-            f"{_short(value)} is out of the range of {limits}, {limits.min} to {limits.max}",
-            "Use a wider dtype",
-        ) from None
-    except ValueError:
+        raise _out_of_range(value, target) from None
+    except ValueError as error:
+        if isinstance(error, RangeError):
+            raise
         raise ArgumentError(
             f"the nested list {_short(value)} is ragged",
             "Give every row the same length",
         ) from None
 
 
-def _wide_enough(value: Any, target: NumpyDType) -> NumpyDType:
-    """Return int64 for Python ints that int32 cannot hold, where nobody asked for a dtype."""
-    if target != np.int32:
-        return target
-    numbers = [value] if type(value) is int else np.asarray(value).ravel().tolist()
-    low, high = -(2**31), 2**31
-    return target if all(low <= n < high for n in numbers) else np.dtype(np.int64)
+def _out_of_range(value: Any, target: NumpyDType) -> RangeError:
+    limits = as_dtype(target).real_dtype
+    return RangeError(
+        f"{_short(value)} is out of the range of {as_dtype(target)}, "
+        f"{limits.min} to {limits.max}",
+        "Use a wider dtype",
+    )
+
+
+def _wide_enough(value: Any) -> NumpyDType:
+    """Return int32, or int64 for Python ints that int32 cannot hold."""
+    if isinstance(value, int):
+        low = high = value
+    elif isinstance(value, range):
+        low, high = min(value[:1] or (0,)), max(value[-1:] or (0,))
+        low, high = min(low, high), max(low, high)
+    else:
+        numbers = np.asarray(value)
+        if not numbers.size:
+            return np.dtype(np.int32)
+        low, high = numbers.min(), numbers.max()
+    fits = -(2**31) <= low and high < 2**31
+    return np.dtype(np.int32 if fits else np.int64)

@@ -43,8 +43,17 @@ class Interpreter(Protocol):
     def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
         """Lift and run for two operands and no attributes; return them lifted, and the result."""
 
-    def convert(self, value: Any, dtype: Any = None) -> Any:
-        """Return anything that stands for a tensor as a value of this interpreter."""
+    def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
+        """Return anything that stands for a tensor as a value of this interpreter.
+
+        Args:
+            value: A tensor, variable, NumPy array, Python number or nested list.
+            dtype: The dtype of a tensor beside it, to which Python numbers adapt.
+            exact: Whether Python numbers and NumPy arrays take precisely the dtype.
+        """
+
+    def constant(self, array: Any) -> Any:
+        """Return an array that nobody will change any more as a value of this interpreter."""
 
     def read(self, variable: Any) -> Any:
         """Return the value of a variable."""
@@ -107,9 +116,15 @@ class ArrayInterpreter:
         """Return the operands and the result."""
         return x, y, primitive.forward(x, y)
 
-    def convert(self, value: Any, dtype: Any = None) -> Any:
+    def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return the value as an array."""
-        return value if isinstance(value, _ARRAY) else np.asarray(value, dtype=dtype)
+        if isinstance(value, _ARRAY) and not exact:
+            return value
+        return np.asarray(value, dtype=dtype)[()]
+
+    def constant(self, array: Any) -> Any:
+        """Return the array itself."""
+        return array
 
     def read(self, variable: Any) -> Any:
         """Return the array of a variable."""

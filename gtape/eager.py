@@ -324,7 +324,7 @@ class EagerInterpreter:
             raise ShapeError(text, "Check the shapes of the operands") from error
         raise error
 
-    def convert(self, value: Any, dtype: Any = None) -> Any:
+    def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything that stands for a tensor as an `EagerTensor`."""
         if type(value) is EagerTensor:
             return value
@@ -339,8 +339,14 @@ class EagerInterpreter:
                 "Return it from the function",
             )
         if isinstance(value, (list, tuple)) and _holds_tensor(value):
-            return slicing.stack([self.convert(v, dtype) for v in value])
+            return slicing.stack([self.convert(v, dtype, exact) for v in value])
+        if exact:
+            return EagerTensor(from_python(value, dtype))
         return EagerTensor(from_python(value, None, dtype))
+
+    def constant(self, array: Any) -> EagerTensor:
+        """Return an array that nobody will change any more as a tensor."""
+        return EagerTensor(array)
 
     def read(self, variable: Any) -> EagerTensor:
         """Return the value of a variable, under the variable's own key."""

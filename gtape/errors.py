@@ -87,6 +87,10 @@ class DTypeError(GtapeError, TypeError):
     """A dtype does not fit the operation, or a value does not fit a dtype."""
 
 
+class RangeError(DTypeError, ValueError):
+    """A number lies outside the range of a dtype."""
+
+
 class ArgumentError(GtapeError, ValueError):
     """An argument has a value that the operation cannot use."""
 

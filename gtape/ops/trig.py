@@ -1,0 +1,286 @@
+"""Trigonometric and hyperbolic functions and their inverses, by element.
+
+Reverse rules avoid forms that cancel: 1 - x**2 is (1 - x) * (1 + x), and the derivative of tanh
+is computed from the exponential, so that it keeps its relative accuracy far from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gtape.dispatch import apply
+from gtape.lowering import Map
+from gtape.ops.arithmetic import divide_no_nan
+from gtape.ops.common import UFUNCS, Tensor, TensorLike, elementwise
+from gtape.ops.math import hypot, is_complex, sqrt
+from gtape.primitive import Primitive, floating, inexact
+from gtape.spec import TensorSpec, broadcast_shapes
+
+
+def through_float32(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a computation that takes float16 and bfloat16 operands through float32.
+
+    In steps of their own they would round, and overflow, at each one.
+    """
+
+    def widened(*arrays: Any, **attrs: Any) -> Any:
+        dtype = arrays[0].dtype
+        if dtype.itemsize != 2:
+            return forward(*arrays, **attrs)
+        wide = [x.astype(np.float32) for x in arrays]
+        return forward(*wide, **attrs).astype(dtype)
+
+    return widened
+
+
+# --- Trigonometric functions -------------------------------------------------------------
+
+
+@elementwise(np.sin, "sin(x)", vjp=lambda g, _out, x: (g * cos(x),), operands=inexact)
+def sin(x: TensorLike) -> Tensor:
+    """Return the sine of x, in radians.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.sin([0., 1.]).numpy()
+        array([0.       , 0.8414709], dtype=float32)
+    """
+
+
+@elementwise(np.cos, "cos(x)", vjp=lambda g, _out, x: (-g * sin(x),), operands=inexact)
+def cos(x: TensorLike) -> Tensor:
+    """Return the cosine of x, in radians.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cos(0.).numpy()
+        np.float32(1.0)
+    """
+
+
+@elementwise(
+    np.tan, "tan(x)", vjp=lambda g, out, _x: (g * (1 + out * out),), operands=inexact
+)
+def tan(x: TensorLike) -> Tensor:
+    """Return the tangent of x, in radians.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.tan(0.).numpy()
+        np.float32(0.0)
+    """
+
+
+def _one_minus_square(x: Any) -> Any:
+    """Return 1 - x**2: exact near -1 and 1, and on the right side of a complex branch cut."""
+    if is_complex(x):  # 1 - x would lose the sign of a zero imaginary part
+        return -((x - 1) * (x + 1))
+    return (1 - x) * (1 + x)
+
+
+@elementwise(
+    np.arcsin,
+    "asin(x)",
+    vjp=lambda g, _out, x: (g / sqrt(_one_minus_square(x)),),
+    operands=inexact,
+)
+def asin(x: TensorLike) -> Tensor:
+    """Return the angle in [-pi/2, pi/2] whose sine is x; NaN for real x beyond -1 or 1.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.asin([0., 1.]).numpy()
+        array([0.       , 1.5707964], dtype=float32)
+    """
+
+
+@elementwise(
+    np.arccos,
+    "acos(x)",
+    vjp=lambda g, _out, x: (-g / sqrt(_one_minus_square(x)),),
+    operands=inexact,
+)
+def acos(x: TensorLike) -> Tensor:
+    """Return the angle in [0, pi] whose cosine is x; NaN for real x beyond -1 or 1.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.acos([0., 1.]).numpy()
+        array([1.5707964, 0.       ], dtype=float32)
+    """
+
+
+@elementwise(
+    np.arctan, "atan(x)", vjp=lambda g, _out, x: (g / (1 + x * x),), operands=inexact
+)
+def atan(x: TensorLike) -> Tensor:
+    """Return the angle in (-pi/2, pi/2) whose tangent is x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.atan(1.).numpy()
+        np.float32(0.7853982)
+    """
+
+
+def _atan2_spec(y: TensorSpec, x: TensorSpec) -> TensorSpec:
+    return y.with_shape(broadcast_shapes("atan2", y.shape, x.shape))
+
+
+def _atan2_vjp(g: Any, _out: Any, y: Any, x: Any) -> tuple[Any, ...]:
+    # Two divisions by the radius: its square would overflow, or vanish for tiny operands.
+    def over_square(t: Any) -> Any:
+        radius = hypot(y, x)
+        return divide_no_nan(divide_no_nan(t, radius), radius)
+
+    return lambda: g * over_square(x), lambda: -g * over_square(y)
+
+
+_atan2 = Primitive(
+    "atan2",
+    forward=np.arctan2,
+    spec=_atan2_spec,
+    vjp=_atan2_vjp,
+    lowering=Map("atan2(y, x)"),
+    operands=floating,
+)
+
+
+def atan2(y: TensorLike, x: TensorLike) -> Tensor:
+    """Return the angle of the point (x, y), in [-pi, pi]; the gradient at the origin is 0.
+
+    Args:
+        y: The ordinate, which comes first, as in y / x.
+        x: The abscissa.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.atan2(1., -1.).numpy()
+        np.float32(2.3561945)
+    """
+    return apply(_atan2, y, x)
+
+
+UFUNCS[np.arctan2] = atan2
+
+# --- Hyperbolic functions ----------------------------------------------------------------
+
+
+@elementwise(
+    np.sinh, "sinh(x)", vjp=lambda g, _out, x: (g * cosh(x),), operands=inexact
+)
+def sinh(x: TensorLike) -> Tensor:
+    """Return the hyperbolic sine of x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.sinh(0.).numpy()
+        np.float32(0.0)
+    """
+
+
+@elementwise(
+    np.cosh, "cosh(x)", vjp=lambda g, _out, x: (g * sinh(x),), operands=inexact
+)
+def cosh(x: TensorLike) -> Tensor:
+    """Return the hyperbolic cosine of x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cosh(0.).numpy()
+        np.float32(1.0)
+    """
+
+
+def _tanh_slope_forward(x: Any) -> Any:
+    y = np.exp(x)
+    d = 1 / y
+    d += y
+    d = 2 / d
+    d *= d
+    return d
+
+
+@elementwise(
+    through_float32(_tanh_slope_forward),
+    "(2 / (exp(x) + 1 / exp(x))) * (2 / (exp(x) + 1 / exp(x)))",
+    vjp=lambda g, out, x: (g * (-2 * out * tanh(x)),),
+    operands=floating,
+)
+def tanh_slope(x: TensorLike) -> Tensor:
+    """Return 1 / cosh(x)**2, the derivative of tanh, with relative accuracy everywhere."""
+
+
+def _tanh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    if is_complex(x):
+        out = tanh(x)
+        return (g * (1 - out * out),)
+    return (g * tanh_slope(x),)
+
+
+@elementwise(np.tanh, "tanh(x)", vjp=_tanh_vjp, operands=inexact)
+def tanh(x: TensorLike) -> Tensor:
+    """Return the hyperbolic tangent of x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.tanh([0., 1.]).numpy()
+        array([0.       , 0.7615942], dtype=float32)
+    """
+
+
+# --- Inverse hyperbolic functions --------------------------------------------------------
+
+
+def _asinh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    if is_complex(x):
+        return (g / sqrt(1 + x * x),)
+    return (g / hypot(x, 1.0),)  # the square of a large x would overflow
+
+
+@elementwise(np.arcsinh, "asinh(x)", vjp=_asinh_vjp, operands=inexact)
+def asinh(x: TensorLike) -> Tensor:
+    """Return the number whose hyperbolic sine is x.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.asinh(1.).numpy()
+        np.float32(0.8813736)
+    """
+
+
+@elementwise(
+    np.arccosh,
+    "acosh(x)",
+    # Two roots: the square of a large x would overflow, and one root of a complex product may
+    # lie on the wrong branch.
+    vjp=lambda g, _out, x: (g / (sqrt(x - 1) * sqrt(x + 1)),),
+    operands=inexact,
+)
+def acosh(x: TensorLike) -> Tensor:
+    """Return the number from 0 up whose hyperbolic cosine is x; NaN for real x below 1.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.acosh(2.).numpy()
+        np.float32(1.316958)
+    """
+
+
+@elementwise(
+    np.arctanh,
+    "atanh(x)",
+    vjp=lambda g, _out, x: (g / ((1 - x) * (1 + x)),),
+    operands=inexact,
+)
+def atanh(x: TensorLike) -> Tensor:
+    """Return the number whose hyperbolic tangent is x; NaN for real x beyond -1 or 1.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.atanh(0.5).numpy()
+        np.float32(0.54930615)
+    """
