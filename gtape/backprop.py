@@ -7,6 +7,7 @@ in and came out, by number, and of their contents only what the reverse rule rea
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias
@@ -91,6 +92,7 @@ class Record:
         "named",
         "on_tensors",
         "parted",
+        "thread",
         "variables",
         "watch_accessed",
     )
@@ -106,6 +108,7 @@ class Record:
         self.parted: list[tuple[int, Mark]] = []
         self.assignments: list[Assigned] = []
         self.on_tensors = False
+        self.thread = threading.get_ident()
 
     def record(
         self, primitive: Primitive, inputs: Sequence[Any], out: Any, attrs: dict[str, Any]

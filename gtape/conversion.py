@@ -7,7 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gtape.dtypes import Kind, NumpyDType, as_dtype, as_numpy_dtype, concrete, promote
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, RangeError
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DTypeError,
+    RangeError,
+    TensorMemoryError,
+)
 
 Array: TypeAlias = Any
 """A NumPy array, or a NumPy scalar where the rank is 0 (its arithmetic is ten times as fast)."""
@@ -161,6 +167,10 @@ def filled(
             return np.array(value, dtype=wide).astype(target, copy=False)
     except OverflowError:
         raise _out_of_range(value, target) from None
+    except MemoryError:
+        raise TensorMemoryError(
+            f"{_short(value)} does not fit into memory", "Use less at once"
+        ) from None
     except ValueError as error:
         if isinstance(error, RangeError):
             raise
@@ -184,8 +194,7 @@ def _wide_enough(value: Any) -> NumpyDType:
     if isinstance(value, int):
         low = high = value
     elif isinstance(value, range):
-        low, high = min(value[:1] or (0,)), max(value[-1:] or (0,))
-        low, high = min(low, high), max(low, high)
+        low, high = sorted((value[0], value[-1])) if value else (0, 0)
     else:
         numbers = np.asarray(value)
         if not numbers.size:

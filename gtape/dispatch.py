@@ -151,6 +151,9 @@ _get = _state.get
 next_key: Callable[[], int] = itertools.count(1).__next__
 """Gives each value that a recorder follows a number of its own."""
 
+UNFOLLOWED = -1
+"""The key of a value that an operation made and that no recorder follows."""
+
 _following = [0]  # how many recorders are active, in all threads
 
 
@@ -203,7 +206,8 @@ def apply_two(primitive: Primitive, x: Operand, y: Operand) -> Any:
 def _sign(out: Any) -> None:
     """Sign a value with its thread, so that a tape of another thread can say where it is from."""
     for value in out if isinstance(out, tuple) else (out,):
-        value._key = -threading.get_ident()
+        if value._key == UNFOLLOWED:
+            value._key = -threading.get_ident()
 
 
 def record(

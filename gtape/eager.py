@@ -27,7 +27,7 @@ from gtape.tensor import Tensor
 
 # Keys of values that no recorder follows yet. Below them all stand signs of other threads.
 _LITERAL = 0  # a Python number beside a tensor
-_MADE = -1  # what an operation made outside every tape
+_MADE = dispatch.UNFOLLOWED  # what an operation made outside every tape
 _CONSTANT = -2  # what came from Python or NumPy
 
 

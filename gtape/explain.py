@@ -193,7 +193,8 @@ class _Case:
         for link in self.links:
             if self.upstream.isdisjoint(_keys(link.out_keys)):
                 continue
-            if any(self.record.named.get(k, 0) < _CONSTANT for k in link.in_keys):
+            signs = [self.record.named.get(k, 0) for k in link.in_keys]
+            if any(s < _CONSTANT and s != -self.record.thread for s in signs):
                 return self._answer(
                     "other thread",
                     "A value comes from another thread: a tape records the thread that entered "

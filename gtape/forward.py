@@ -88,8 +88,7 @@ class Tangents:
 
 
 def _stand_in(result: Any) -> Any:
-    array = result._array
-    return EagerTensor(np.ones(array.shape, array.dtype), next_key())
+    return EagerTensor(np.ones(tuple(result.shape), result.dtype.dtype), next_key())
 
 
 class ForwardAccumulator:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gtape import dispatch, nest
 from gtape.backprop import Record, pull_back
+from gtape.dtypes import as_numpy_dtype
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentTypeError, DTypeError, ShapeError
 from gtape.ops.linear import broadcast_to
@@ -91,10 +92,11 @@ def ones_for(target: Any) -> Any:
     """Return a tensor of ones like a target."""
     array = value_of(target)
     if array.ndim:
-        return EagerTensor(np.ones(array.shape, array.dtype))
+        return EagerTensor(np.ones(array.shape, as_numpy_dtype(array.dtype)))
     one = _ones.get(array.dtype)
     if one is None:
-        one = _ones[array.dtype] = array.dtype.type(1)
+        dtype = as_numpy_dtype(array.dtype)
+        one = _ones[dtype] = dtype.type(1)
     return EagerTensor(one)
 
 

@@ -35,19 +35,21 @@ class Call(NamedTuple):
 
 Tree: TypeAlias = "Name | Const | Call"
 
-_SAME, _BOOL, _SELECT, _REAL = "same", "bool", "select", "real"
+_SAME, _BOOL, _SELECT = "same", "bool", "select"
+_REAL, _COMPLEX = "real", "complex"
 
 VOCABULARY: dict[str, tuple[int, str]] = {
     # name: (number of operands, type of the result)
     **dict.fromkeys(("add", "sub", "mul", "div", "floordiv", "mod", "pow"), (2, _SAME)),
-    **dict.fromkeys(("neg", "abs", "sign", "sqrt", "rsqrt", "cbrt"), (1, _SAME)),
+    **dict.fromkeys(("neg", "sign", "sqrt", "rsqrt", "cbrt"), (1, _SAME)),
     **dict.fromkeys(("exp", "exp2", "expm1"), (1, _SAME)),
     **dict.fromkeys(("log", "log2", "log10", "log1p"), (1, _SAME)),
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan"), (1, _SAME)),
     **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"), (1, _SAME)),
     **dict.fromkeys(("erf", "erfc", "erfinv", "lgamma", "digamma"), (1, _SAME)),
     **dict.fromkeys(("floor", "ceil", "round", "trunc", "conj"), (1, _SAME)),
-    **dict.fromkeys(("real", "imag", "angle"), (1, _REAL)),
+    **dict.fromkeys(("abs", "real", "imag", "angle"), (1, _REAL)),
+    "complex": (2, _COMPLEX),
     **dict.fromkeys(("atan2", "hypot", "minimum", "maximum", "polygamma"), (2, _SAME)),
     **dict.fromkeys(("copysign", "nextafter"), (2, _SAME)),
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), (2, _BOOL)),
@@ -119,10 +121,13 @@ def _build(node: ast.AST, source: str) -> Tree:
             return _call(_UNARY[type(op)], (operand,), source)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _call(_COMPARE[type(op)], (left, right), source)
-        case ast.BoolOp(op=op, values=[left, right]):
+        case ast.BoolOp(op=op, values=[first, *others]):
             both = isinstance(op, ast.And)
             name = "logical_and" if both else "logical_or"
-            return _call(name, (left, right), source)
+            tree = _build(first, source)
+            for other in others:
+                tree = Call(name, (tree, _build(other, source)))
+            return tree
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _call("select", (test, body, orelse), source)
         case ast.Call(func=ast.Name(id=name), args=operands, keywords=[]):
@@ -173,6 +178,9 @@ def _kind_of(tree: Tree, types: Mapping[str, Kind]) -> Kind:
         real = {"complex64": "float32", "complex128": "float64"}
         name = concrete(kinds[0]).name
         return as_numpy_dtype(real[name]) if name in real else kinds[0]
+    if result == _COMPLEX:
+        wide = concrete(kinds[0]).name == "float64"
+        return as_numpy_dtype("complex128" if wide else "complex64")
     if result == _SELECT:
         kinds = kinds[1:]
     out = kinds[0]

@@ -11,9 +11,15 @@ from typing import Any
 import numpy as np
 
 from gtape.errors import ArgumentError, DivisionError
-from gtape.ops.common import Tensor, TensorLike, convert, elementwise
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    convert,
+    elementwise,
+    numpy_dtype_of,
+)
 from gtape.ops.linear import where
-from gtape.primitive import number, quotient, real
+from gtape.primitive import floating, inexact, number, quotient, real
 
 
 @elementwise(np.add, "x + y", vjp=lambda g, _out, _x, _y: (g, g), operands=number)
@@ -189,19 +195,34 @@ def square(x: TensorLike) -> Tensor:
     """
 
 
-def _log_or_zero_forward(x: Any) -> Any:
-    positive = (x > 0) | (x != x) if x.dtype.kind != "c" else x != 0
-    return np.where(positive, np.log(np.where(positive, x, 1)), 0).astype(x.dtype)
+def _masked_log(x: Any, mask: Any) -> Any:
+    return np.where(mask, np.log(np.where(mask, x, 1)), 0).astype(x.dtype)
 
 
 @elementwise(
-    _log_or_zero_forward,
-    "log(x) if x > 0 or isnan(x) else 0 * x",
+    lambda x: _masked_log(x, (x > 0) | (x != x)),
+    "log(x) if x > 0 or isnan(x) else 0.0",
     vjp=lambda g, _out, x: (where(x > 0, g / where(x > 0, x, 1.0), 0.0),),
-    operands=number,
+    operands=floating,
 )
-def log_or_zero(x: TensorLike) -> Tensor:
+def _real_log_or_zero(x: TensorLike) -> Tensor:
+    """Return log(x), and 0 where x is not positive."""
+
+
+@elementwise(
+    lambda x: _masked_log(x, x != 0),
+    "log(x) if x != 0 else 0.0",
+    vjp=lambda g, _out, x: (divide_no_nan(g, x),),
+    operands=inexact,
+)
+def _complex_log_or_zero(x: TensorLike) -> Tensor:
+    """Return log(x), and 0 where x is 0."""
+
+
+def log_or_zero(x: Tensor) -> Tensor:
     """Return log(x), and 0 where x is not positive: the factor in the derivative of a power."""
+    is_complex = numpy_dtype_of(x).kind == "c"
+    return _complex_log_or_zero(x) if is_complex else _real_log_or_zero(x)
 
 
 @elementwise(

@@ -11,7 +11,14 @@ from gtape.dtypes import as_dtype
 from gtape.errors import DTypeError
 from gtape.lowering import Map
 from gtape.ops.arithmetic import divide_no_nan, multiply, negative
-from gtape.ops.common import Tensor, TensorLike, convert, elementwise, numpy_dtype_of
+from gtape.ops.common import (
+    UFUNCS,
+    Tensor,
+    TensorLike,
+    convert,
+    elementwise,
+    numpy_dtype_of,
+)
 from gtape.ops.linear import cast, where
 from gtape.primitive import Primitive, floating, inexact, number, real
 from gtape.spec import TensorSpec
@@ -168,7 +175,7 @@ _complex = Primitive(
         "complex64" if re.dtype == "float32" else "complex128",
     ),
     vjp=lambda g, _out, _re, _im: (lambda: real_part(g), lambda: negative(imag(g))),
-    lowering=Map("re + 1 * im"),
+    lowering=Map("complex(re, im)"),
     operands=floating,
 )
 
@@ -224,7 +231,13 @@ def ceil(x: TensorLike) -> Tensor:
     """
 
 
-@elementwise(np.rint, "round(x)", vjp=None, operands=real, why=_FLAT)
+@elementwise(
+    lambda x: x if x.dtype.kind in "iu" else np.rint(x),  # rint makes integers floats
+    "round(x)",
+    vjp=None,
+    operands=real,
+    why=_FLAT,
+)
 def round(x: TensorLike) -> Tensor:
     """Return the nearest integer in x's dtype; halves go to the even one.
 
@@ -233,6 +246,9 @@ def round(x: TensorLike) -> Tensor:
         >>> gt.round([0.5, 1.5, 2.5]).numpy()
         array([0., 2., 2.], dtype=float32)
     """
+
+
+UFUNCS[np.rint] = round
 
 
 @elementwise(np.trunc, "trunc(x)", vjp=None, operands=real, why=_FLAT)

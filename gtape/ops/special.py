@@ -1,4 +1,4 @@
-"""Logistic, error and gamma functions and their relatives, stable in both tails, by element."""
+"""Logistic, error and gamma functions and kin, stable in both tails, by element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gtape.ops.trig import tanh, through_float32
 from gtape.primitive import Primitive, floating, inexact
 from gtape.spec import TensorSpec, broadcast_shapes
 
-# --- Logistic functions ------------------------------------------------------------------
+# --- Logistic functions ---------------------------------------------------------------
 
 
 def _sigmoid_slope_forward(x: Any) -> Any:
@@ -37,7 +37,7 @@ def _sigmoid_slope_forward(x: Any) -> Any:
     operands=floating,
 )
 def sigmoid_slope(x: TensorLike) -> Tensor:
-    """Return sigmoid(x) * sigmoid(-x), the derivative of sigmoid, with relative accuracy."""
+    """Return sigmoid(x) * sigmoid(-x), the derivative of sigmoid, accurate in tails."""
 
 
 def _sigmoid_forward(x: Any) -> Any:
@@ -99,7 +99,7 @@ def softplus(features: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.softplus([-100., 0., 100.]).numpy()
+        >>> gt.nn.softplus([-100., 0., 100.]).numpy()
         array([3.7835059e-44, 6.9314718e-01, 1.0000000e+02], dtype=float32)
     """
     return apply(_softplus, features)
@@ -120,13 +120,13 @@ def softsign(features: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.softsign([-1., 3.]).numpy()
+        >>> gt.nn.softsign([-1., 3.]).numpy()
         array([-0.5 ,  0.75], dtype=float32)
     """
     return apply(_softsign, features)
 
 
-# --- Logarithms of sums and products -----------------------------------------------------
+# --- Logarithms of sums and products --------------------------------------------------
 
 
 def _logaddexp_vjp(g: Any, _out: Any, x: Any, y: Any) -> tuple[Any, ...]:
@@ -171,7 +171,7 @@ def _times_log(log: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     operands=inexact,
 )
 def xlogy(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return x * log(y), and 0 where x is 0, whatever y; the gradients there are 0 too.
+    """Return x * log(y), and 0 where x is 0, whatever y; so are its gradients.
 
     Example:
         >>> import gtape as gt
@@ -190,7 +190,7 @@ def xlogy(x: TensorLike, y: TensorLike) -> Tensor:
     operands=inexact,
 )
 def xlog1py(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return x * log(1 + y), and 0 where x is 0, whatever y; the gradients there are 0 too.
+    """Return x * log(1 + y), and 0 where x is 0, whatever y; so are its gradients.
 
     Example:
         >>> import gtape as gt
@@ -199,14 +199,14 @@ def xlog1py(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-# --- Error functions ---------------------------------------------------------------------
+# --- Error functions ------------------------------------------------------------------
 
 _TWO_OVER_ROOT_PI = 1.1283791670955126
 _HALF_ROOT_PI = 0.886226925452758
 
 
 def _scipy(name: str) -> Callable[[Any], Any]:
-    """Return the computation by a function of scipy.special, which is imported when it runs."""
+    """Return the computation by a function of scipy.special, imported when it runs."""
     return through_float32(lambda x: getattr(scipy_special, name)(x))
 
 
@@ -217,7 +217,7 @@ def _scipy(name: str) -> Callable[[Any], Any]:
     operands=floating,
 )
 def erf(x: TensorLike) -> Tensor:
-    """Return the error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.
+    """Return the error function, 2/sqrt(pi) * (integral of exp(-t**2) from 0 to x).
 
     Example:
         >>> import gtape as gt
@@ -258,11 +258,11 @@ def erfinv(x: TensorLike) -> Tensor:
     """
 
 
-# --- Gamma functions ---------------------------------------------------------------------
+# --- Gamma functions ------------------------------------------------------------------
 
 
 def _polygamma_forward(a: Any, x: Any) -> Any:
-    # In float64 whatever the dtype: the factorial of the order soon overflows the others.
+    # In float64 whatever the dtype: the factorial soon overflows the others.
     order, at = np.asarray(a).astype(np.float64), x.astype(np.float64)
     sign = np.where(order % 2 == 1, 1.0, -1.0)
     zeta, gamma = scipy_special.zeta(order + 1, at), scipy_special.gamma(order + 1)
@@ -286,13 +286,14 @@ _polygamma = Primitive(
 
 
 def polygamma(a: TensorLike, x: TensorLike) -> Tensor:
-    """Return the derivative of order a of digamma at x; NaN where a is no whole number from 0.
+    """Return the derivative of order a of digamma at x; there is a gradient by x only.
 
-    There is a gradient by x only. For a > 0 the value is (-1)**(a+1) * a! * zeta(a+1, x), with
-    Hurwitz's zeta function (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.4.10).
+    For a > 0 the value is (-1)**(a+1) * a! * zeta(a+1, x), with Hurwitz's zeta function
+    (Abramowitz and Stegun, Handbook of Mathematical Functions, 6.4.10).
 
     Args:
-        a: The order, as a number or a floating-point tensor.
+        a: The order, a number or a floating-point tensor; NaN results where it is not
+            one of 0, 1, 2, ...
         x: Where to evaluate it. The two broadcast.
 
     Example:
@@ -326,7 +327,7 @@ def digamma(x: TensorLike) -> Tensor:
     operands=floating,
 )
 def lgamma(x: TensorLike) -> Tensor:
-    """Return the logarithm of the absolute value of the gamma function; (n - 1)! at whole n.
+    """Return log(abs(gamma(x))): log((n - 1)!) at a whole n, inf at 0, -1, -2, ...
 
     Example:
         >>> import gtape as gt

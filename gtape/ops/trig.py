@@ -1,7 +1,7 @@
 """Trigonometric and hyperbolic functions and their inverses, by element.
 
-Reverse rules avoid forms that cancel: 1 - x**2 is (1 - x) * (1 + x), and the derivative of tanh
-is computed from the exponential, so that it keeps its relative accuracy far from 0.
+Reverse rules avoid forms that cancel: 1 - x**2 is (1 - x) * (1 + x), and the derivative
+of tanh comes from the exponential, so that it keeps its relative accuracy far from 0.
 """
 
 from __future__ import annotations
@@ -36,10 +36,14 @@ def through_float32(forward: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
-# --- Trigonometric functions -------------------------------------------------------------
+# --- Trigonometric functions ----------------------------------------------------------
 
 
-@elementwise(np.sin, "sin(x)", vjp=lambda g, _out, x: (g * cos(x),), operands=inexact)
+def _sin_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    return (g * cos(x),)
+
+
+@elementwise(np.sin, "sin(x)", vjp=_sin_vjp, operands=inexact)
 def sin(x: TensorLike) -> Tensor:
     """Return the sine of x, in radians.
 
@@ -75,7 +79,7 @@ def tan(x: TensorLike) -> Tensor:
 
 
 def _one_minus_square(x: Any) -> Any:
-    """Return 1 - x**2: exact near -1 and 1, and on the right side of a complex branch cut."""
+    """Return 1 - x**2: exact near -1 and 1, on the right side of a branch cut."""
     if is_complex(x):  # 1 - x would lose the sign of a zero imaginary part
         return -((x - 1) * (x + 1))
     return (1 - x) * (1 + x)
@@ -131,7 +135,7 @@ def _atan2_spec(y: TensorSpec, x: TensorSpec) -> TensorSpec:
 
 
 def _atan2_vjp(g: Any, _out: Any, y: Any, x: Any) -> tuple[Any, ...]:
-    # Two divisions by the radius: its square would overflow, or vanish for tiny operands.
+    # Two divisions by the radius: its square would overflow, or vanish if it is tiny.
     def over_square(t: Any) -> Any:
         radius = hypot(y, x)
         return divide_no_nan(divide_no_nan(t, radius), radius)
@@ -150,7 +154,7 @@ _atan2 = Primitive(
 
 
 def atan2(y: TensorLike, x: TensorLike) -> Tensor:
-    """Return the angle of the point (x, y), in [-pi, pi]; the gradient at the origin is 0.
+    """Return the angle of the point (x, y), in [-pi, pi]; the gradient at (0, 0) is 0.
 
     Args:
         y: The ordinate, which comes first, as in y / x.
@@ -166,12 +170,14 @@ def atan2(y: TensorLike, x: TensorLike) -> Tensor:
 
 UFUNCS[np.arctan2] = atan2
 
-# --- Hyperbolic functions ----------------------------------------------------------------
+# --- Hyperbolic functions -------------------------------------------------------------
 
 
-@elementwise(
-    np.sinh, "sinh(x)", vjp=lambda g, _out, x: (g * cosh(x),), operands=inexact
-)
+def _sinh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    return (g * cosh(x),)
+
+
+@elementwise(np.sinh, "sinh(x)", vjp=_sinh_vjp, operands=inexact)
 def sinh(x: TensorLike) -> Tensor:
     """Return the hyperbolic sine of x.
 
@@ -204,14 +210,18 @@ def _tanh_slope_forward(x: Any) -> Any:
     return d
 
 
+def _tanh_slope_vjp(g: Any, out: Any, x: Any) -> tuple[Any, ...]:
+    return (g * (-2 * out * tanh(x)),)
+
+
 @elementwise(
     through_float32(_tanh_slope_forward),
     "(2 / (exp(x) + 1 / exp(x))) * (2 / (exp(x) + 1 / exp(x)))",
-    vjp=lambda g, out, x: (g * (-2 * out * tanh(x)),),
+    vjp=_tanh_slope_vjp,
     operands=floating,
 )
 def tanh_slope(x: TensorLike) -> Tensor:
-    """Return 1 / cosh(x)**2, the derivative of tanh, with relative accuracy everywhere."""
+    """Return 1 / cosh(x)**2, the derivative of tanh, accurate in its tails."""
 
 
 def _tanh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
@@ -232,7 +242,7 @@ def tanh(x: TensorLike) -> Tensor:
     """
 
 
-# --- Inverse hyperbolic functions --------------------------------------------------------
+# --- Inverse hyperbolic functions -----------------------------------------------------
 
 
 def _asinh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
@@ -255,8 +265,8 @@ def asinh(x: TensorLike) -> Tensor:
 @elementwise(
     np.arccosh,
     "acosh(x)",
-    # Two roots: the square of a large x would overflow, and one root of a complex product may
-    # lie on the wrong branch.
+    # Two roots: the square of a large x would overflow, and one root of a complex
+    # product may lie on the wrong branch.
     vjp=lambda g, _out, x: (g / (sqrt(x - 1) * sqrt(x + 1)),),
     operands=inexact,
 )

@@ -1,0 +1,425 @@
+"""Running sums, products, extrema and logarithms of sums along an axis, and a recurrence.
+
+No rule divides by its input: the gradient of a running product is a first-order linear
+recurrence, which is a scan as well and closed under its own gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gtape.dispatch import apply
+from gtape.dtypes import as_dtype, default_float
+from gtape.errors import ArgumentTypeError, ShapeError
+from gtape.lowering import Custom
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    convert,
+    elementwise,
+    normalize_axis,
+    same_spec,
+)
+from gtape.ops.indexing import index_add
+from gtape.ops.linear import cast, where
+from gtape.ops.logic import not_equal
+from gtape.ops.slicing import embed, strided_slice
+from gtape.primitive import OperandRule, Primitive, VjpRule, floating, number, real
+from gtape.spec import TensorSpec
+
+# --- Helpers of all sums and products ----------------------------------------------------
+
+
+def is_half(x: Any) -> bool:
+    """Return whether a tensor, array or spec is float16 or bfloat16."""
+    return x.dtype.kind in "fV" and as_dtype(x.dtype).size == 2
+
+
+def wide(x: Any) -> Any:
+    """Return an array of half precision as float32, in which it is added up; others as is."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 and is_half(x) else x
+
+
+def widened(x: Tensor) -> Tensor:
+    """Return a tensor of half precision as float32; others as they are."""
+    return cast(x, "float32") if is_half(x) else x
+
+
+def convert_inexact(x: TensorLike) -> Tensor:
+    """Return x as a tensor; Python integers become floats, integer tensors stay."""
+    out = convert(x)
+    if out.dtype.kind in "iu" and not hasattr(x, "dtype"):
+        out = convert(x, default_float())
+    return out
+
+
+def require_flag(name: str, argument: str, value: Any) -> bool:
+    """Return a flag.
+
+    Raises:
+        ArgumentTypeError: If it is not a bool.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(
+            f"{name}: {argument} must be True or False, got {value!r}", "Give a bool"
+        )
+    return bool(value)
+
+
+def shifted(x: Tensor, axis: int, by: int, fill: float = 0) -> Tensor:
+    """Return out[i] = x[i - by] along an axis, and the fill where there is no such element.
+
+    Args:
+        x: A tensor.
+        axis: The axis, counted from the front.
+        by: 1 or -1.
+        fill: The value of the element that comes in.
+    """
+    size = x.shape[axis]
+    if size == 0:
+        return x
+    sizes = [size - 1 if i == axis else d for i, d in enumerate(x.shape)]
+    ones = (1,) * len(sizes)
+    kept = strided_slice(x, _at(axis, max(-by, 0), sizes), sizes, ones)
+    return embed(kept, x.shape, _at(axis, max(by, 0), sizes), ones, fill)
+
+
+def _at(axis: int, start: int, sizes: Sequence[int]) -> list[int]:
+    return [start if i == axis else 0 for i in range(len(sizes))]
+
+
+def _ahead(reverse: bool) -> int:
+    """The step from an element to the next one of the scan."""
+    return -1 if reverse else 1
+
+
+# --- The declaration of a scan -----------------------------------------------------------
+
+
+def _scan(
+    name: str, ufunc: np.ufunc, vjp: VjpRule, operands: OperandRule = number
+) -> Primitive:
+    """Return the primitive out[i] = ufunc(out[i - 1], x[i]), with attributes axis, reverse."""
+
+    def forward(x: Any, *, axis: int, reverse: bool) -> Any:
+        flip = (slice(None),) * axis + (slice(None, None, -1 if reverse else None),)
+        values = wide(x)[flip]
+        out = ufunc.accumulate(values, axis=axis, dtype=values.dtype)
+        return out[flip].astype(x.dtype, copy=False)
+
+    return Primitive(
+        name,
+        forward=forward,
+        spec=same_spec,
+        vjp=vjp,
+        lowering=Custom(name),
+        operands=operands,
+    )
+
+
+def _run(
+    primitive: Primitive, x: Tensor, axis: int, exclusive: Any, reverse: Any, fill: Any
+) -> Tensor:
+    name = primitive.name
+    place = normalize_axis(name, axis, x.ndim)
+    back = require_flag(name, "reverse", reverse)
+    out = apply(primitive, x, axis=place, reverse=back)
+    if require_flag(name, "exclusive", exclusive):
+        out = shifted(out, place, _ahead(back), fill)
+    return out
+
+
+# --- Sum ---------------------------------------------------------------------------------
+
+_cumsum = _scan(
+    "cumsum",
+    np.add,
+    vjp=lambda g, _out, _x, *, axis, reverse: (
+        apply(_cumsum, g, axis=axis, reverse=not reverse),
+    ),
+)
+
+
+def cumsum(
+    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False
+) -> Tensor:
+    """Return the running sum along an axis: out[i] = x[0] + ... + x[i].
+
+    Args:
+        x: A tensor of numbers.
+        axis: The axis to run along.
+        exclusive: Whether x[i] itself is left out of out[i], so that out[0] is 0.
+        reverse: Whether the sum runs from the end.
+
+    Raises:
+        ShapeError: If x has no such axis.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cumsum([1, 2, 3]).numpy(), gt.cumsum([1, 2, 3], exclusive=True).numpy()
+        (array([1, 3, 6], dtype=int32), array([0, 1, 3], dtype=int32))
+    """
+    return _run(_cumsum, convert(x), axis, exclusive, reverse, 0)
+
+
+# --- Linear recurrence -------------------------------------------------------------------
+
+_NARROW = 24
+"""Below this many columns a loop over Python numbers is faster than one over rows."""
+
+
+def _recurrence_spec(
+    a: TensorSpec, b: TensorSpec, *, axis: int, reverse: bool
+) -> TensorSpec:
+    if tuple(a.shape) != tuple(b.shape):
+        raise ShapeError(
+            f"linear_recurrence: factors of shape {tuple(a.shape)} for terms of shape "
+            f"{tuple(b.shape)}",
+            "Give both one shape",
+        )
+    return b
+
+
+def _recurrence_forward(a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
+    if a.shape != b.shape:
+        raise ValueError("the shapes differ")
+    flip = slice(None, None, -1 if reverse else None)
+    factors = np.moveaxis(wide(a), axis, 0)[flip]
+    terms = np.moveaxis(wide(b), axis, 0)[flip]
+    out = np.empty(terms.shape, terms.dtype)
+    steps, width = len(terms), math.prod(terms.shape[1:])
+    if steps and width < _NARROW:
+        columns = [
+            _column(p, q)
+            for p, q in zip(
+                factors.reshape(steps, width).T.tolist(),
+                terms.reshape(steps, width).T.tolist(),
+                strict=True,
+            )
+        ]
+        out[...] = np.array(columns, dtype=out.dtype).T.reshape(out.shape)
+    else:
+        for i in range(steps):
+            out[i] = terms[i] + factors[i] * out[i - 1] if i else terms[0]
+    return np.moveaxis(out[flip], 0, axis).astype(b.dtype, copy=False)
+
+
+def _column(factors: list[Any], terms: list[Any]) -> list[Any]:
+    value = terms[0]
+    out = [value]
+    for i in range(1, len(terms)):
+        value = terms[i] + factors[i] * value
+        out.append(value)
+    return out
+
+
+def _recurrence_vjp(
+    g: Any, out: Any, a: Any, _b: Any, *, axis: int, reverse: bool
+) -> tuple[Any, ...]:
+    ahead = _ahead(reverse)
+    terms = linear_recurrence(shifted(a, axis, -ahead), g, axis, not reverse)
+    return lambda: terms * shifted(out, axis, ahead), terms
+
+
+_linear_recurrence = Primitive(
+    "linear_recurrence",
+    forward=_recurrence_forward,
+    spec=_recurrence_spec,
+    vjp=_recurrence_vjp,
+    lowering=Custom("linear_recurrence"),
+    operands=number,
+)
+
+
+def linear_recurrence(a: Tensor, b: Tensor, axis: int, reverse: bool = False) -> Tensor:
+    """Return out[i] = b[i] + a[i] * out[i - 1] along an axis; out[0] = b[0].
+
+    Args:
+        a: The factors; the first one is not read.
+        b: The terms, of the same shape.
+        axis: The axis, counted from the front.
+        reverse: Whether it runs from the end, with out[i + 1] for out[i - 1].
+    """
+    return apply(_linear_recurrence, a, b, axis=axis, reverse=reverse)
+
+
+# --- Product -----------------------------------------------------------------------------
+
+
+def _cumprod_vjp(
+    g: Any, out: Any, x: Any, *, axis: int, reverse: bool
+) -> tuple[Any, ...]:
+    # d out[i] / d x[j] = (product before j) * (product of those after j, up to i). The sum over
+    # i of the second factor with g[i] obeys h[j] = g[j] + x[j + 1] * h[j + 1].
+    ahead = _ahead(reverse)
+    before = shifted(out, axis, ahead, 1)
+    return (
+        before * linear_recurrence(shifted(x, axis, -ahead), g, axis, not reverse),
+    )
+
+
+_cumprod = _scan("cumprod", np.multiply, vjp=_cumprod_vjp)
+
+
+def cumprod(
+    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False
+) -> Tensor:
+    """Return the running product along an axis: out[i] = x[0] * ... * x[i].
+
+    The gradient is right where elements are zero, too.
+
+    Args:
+        x: A tensor of numbers.
+        axis: The axis to run along.
+        exclusive: Whether x[i] itself is left out of out[i], so that out[0] is 1.
+        reverse: Whether the product runs from the end.
+
+    Raises:
+        ShapeError: If x has no such axis.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cumprod([2, 3, 4]).numpy(), gt.cumprod([2, 3, 4], reverse=True).numpy()
+        (array([ 2,  6, 24], dtype=int32), array([24, 12,  4], dtype=int32))
+    """
+    return _run(_cumprod, convert(x), axis, exclusive, reverse, 1)
+
+
+# --- Extrema -----------------------------------------------------------------------------
+
+
+def _extremum_vjp(
+    g: Any, out: Any, _x: Any, *, axis: int, reverse: bool
+) -> tuple[Any, ...]:
+    # Where the result changes, a new element took over; it is responsible until the next.
+    size = _x.shape[axis]
+    here = np.arange(size).reshape(_along(axis, _x.shape))
+    starts = not_equal(out, shifted(out, axis, _ahead(reverse)))
+    if reverse:
+        leader = apply(_cummin, where(starts, here, size - 1), axis=axis, reverse=True)
+    else:
+        leader = apply(_cummax, where(starts, here, 0), axis=axis, reverse=False)
+    indices = [
+        leader if i == axis else np.arange(d).reshape(_along(i, _x.shape))
+        for i, d in enumerate(_x.shape)
+    ]
+    return (index_add(g, indices, tuple(range(len(indices))), _x.shape),)
+
+
+def _along(axis: int, shape: Sequence[int]) -> list[int]:
+    return [d if i == axis else 1 for i, d in enumerate(shape)]
+
+
+_cummax = _scan("cummax", np.maximum, vjp=_extremum_vjp, operands=real)
+_cummin = _scan("cummin", np.minimum, vjp=_extremum_vjp, operands=real)
+
+
+def cummax(x: TensorLike, axis: int = 0, reverse: bool = False) -> Tensor:
+    """Return the running maximum along an axis: out[i] = max(x[0], ..., x[i]).
+
+    The gradient goes to the element that is the maximum, to the first one of equals.
+
+    Args:
+        x: A tensor of real numbers.
+        axis: The axis to run along.
+        reverse: Whether it runs from the end.
+
+    Raises:
+        ShapeError: If x has no such axis.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cummax([1, 3, 2, 4]).numpy()
+        array([1, 3, 3, 4], dtype=int32)
+    """
+    return _run(_cummax, convert(x), axis, False, reverse, 0)
+
+
+def cummin(x: TensorLike, axis: int = 0, reverse: bool = False) -> Tensor:
+    """Return the running minimum along an axis: out[i] = min(x[0], ..., x[i]).
+
+    The gradient goes to the element that is the minimum, to the first one of equals.
+
+    Args:
+        x: A tensor of real numbers.
+        axis: The axis to run along.
+        reverse: Whether it runs from the end.
+
+    Raises:
+        ShapeError: If x has no such axis.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cummin([3, 1, 2]).numpy()
+        array([3, 1, 1], dtype=int32)
+    """
+    return _run(_cummin, convert(x), axis, False, reverse, 0)
+
+
+# --- Logarithm of a sum of exponentials --------------------------------------------------
+
+
+def _exp_difference_forward(x: Any, y: Any) -> Any:
+    same = np.isinf(x) & (x == y)
+    out = np.where(same, x > 0, np.exp(x - np.where(same, 0, y)))
+    return out.astype(x.dtype, copy=False)
+
+
+@elementwise(
+    _exp_difference_forward,
+    "(1.0 if x > 0 else 0.0) if isinf(x) and x == y else exp(x - y)",
+    vjp=lambda g, out, _x, _y: (lambda: g * out, lambda: -g * out),
+    operands=floating,
+)
+def exp_difference(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return e**(x - y), with 1 where both are +inf and 0 where both are -inf.
+
+    It is the share of e**x in a sum of exponentials whose logarithm is y.
+    """
+
+
+def _cumulative_logsumexp_vjp(
+    g: Any, out: Any, x: Any, *, axis: int, reverse: bool
+) -> tuple[Any, ...]:
+    # The sum over i >= j of g[i] * e**(x[j] - out[i]), with factors that are at most 1:
+    # out grows along the scan.
+    ahead = _ahead(reverse)
+    decay = exp_difference(out, shifted(out, axis, -ahead, math.inf))
+    return (
+        exp_difference(x, out) * linear_recurrence(decay, g, axis, not reverse),
+    )
+
+
+_cumulative_logsumexp = _scan(
+    "cumulative_logsumexp",
+    np.logaddexp,
+    vjp=_cumulative_logsumexp_vjp,
+    operands=floating,
+)
+
+
+def cumulative_logsumexp(
+    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False
+) -> Tensor:
+    """Return the running log(exp(x[0]) + ... + exp(x[i])) along an axis, without overflow.
+
+    Args:
+        x: A floating-point tensor.
+        axis: The axis to run along.
+        exclusive: Whether x[i] itself is left out of out[i], so that out[0] is -inf.
+        reverse: Whether it runs from the end.
+
+    Raises:
+        ShapeError: If x has no such axis.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.cumulative_logsumexp([1000., 1000.]).numpy().round(2)
+        array([1000.  , 1000.69], dtype=float32)
+    """
+    x = convert_inexact(x)
+    return _run(_cumulative_logsumexp, x, axis, exclusive, reverse, -math.inf)

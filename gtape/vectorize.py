@@ -1,0 +1,341 @@
+"""`vectorized_map`: one run of a function on all elements of a batch at once.
+
+An interpreter between the user's function and the eager one: its tensors stand for one element
+and hold the whole batch. Elementwise operations, folds and rearrangements run on the batch; the
+few others run element by element; a function that asks a batch for a Python value is run once
+for each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+from gtape import dispatch, nest
+from gtape.dispatch import apply
+from gtape.dtypes import DType
+from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
+from gtape.lowering import Fold
+from gtape.ops.linear import broadcast_to
+from gtape.ops.shaping import reshape
+from gtape.ops.slicing import stack
+from gtape.primitive import Primitive
+from gtape.spec import TensorShape
+from gtape.tensor import Tensor
+
+
+class NeedsValue(Exception):
+    """A function asked for the Python value of an element of a batch."""
+
+
+class BatchedTensor(Tensor):
+    """A tensor that stands for one element of a batch.
+
+    Args:
+        full: The whole batch, elements along the first axis.
+        key: The number under which recorders follow the value.
+    """
+
+    __slots__ = ("_full", "_key")
+
+    nbytes = 0  # recorders keep it whole
+
+    def __init__(self, full: Any, key: int = -1) -> None:
+        self._full = full
+        self._key = key
+
+    @property
+    def _array(self) -> BatchedTensor:
+        return self
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes of the axes of one element."""
+        return TensorShape(self._full.shape[1:])
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self._full.dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of one element."""
+        return int(self._full.ndim) - 1
+
+    def _value(self, *args: Any, **kwargs: Any) -> Any:
+        raise NeedsValue
+
+    numpy = __bool__ = __int__ = __float__ = __complex__ = __index__ = _value
+    __array__ = __array_ufunc__ = __array_function__ = __format__ = _value
+    __setitem__ = _value
+
+    def __repr__(self) -> str:
+        return f"<gt.Tensor: shape={self.shape}, dtype={self.dtype}, one element of a batch>"
+
+
+class BatchInterpreter:
+    """Runs primitives on batches through another interpreter.
+
+    Args:
+        inner: The interpreter of whole batches.
+        recorders: The recorders that see what runs on whole batches.
+        size: The number of elements.
+    """
+
+    on_arrays = False
+
+    def __init__(self, inner: Any, recorders: Any, size: int) -> None:
+        self._inner = inner
+        self._recorders = recorders
+        self._size = size
+
+    def _inside(self) -> Any:
+        return dispatch.running(self._inner, self._recorders)
+
+    def lift(self, primitive: Primitive, operands: Sequence[Any]) -> list[Any]:
+        """Return the operands as batched or whole tensors of the dtypes wanted."""
+        batched = [x for x in operands if type(x) is BatchedTensor]
+        if not batched:
+            with self._inside():
+                return list(self._inner.lift(primitive, operands))
+        whole = [x._full if type(x) is BatchedTensor else x for x in operands]
+        with self._inside():
+            lifted = self._inner.lift(primitive, whole)
+        return [
+            self._kept(x, full)
+            for x, full in zip(operands, lifted, strict=True)
+        ]
+
+    def _kept(self, x: Any, full: Any) -> Any:
+        if type(x) is not BatchedTensor:
+            return full
+        return x if full is x._full else BatchedTensor(full)
+
+    def run(self, primitive: Primitive, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Return the result for all elements."""
+        with self._inside():
+            if not any(type(x) is BatchedTensor for x in inputs):
+                return apply(primitive, *inputs, **attrs)
+            out = self._batched(primitive, inputs, attrs)
+        if isinstance(out, tuple):
+            return tuple([BatchedTensor(o) for o in out])
+        return BatchedTensor(out)
+
+    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
+        """Lift and run for one operand."""
+        [x] = self.lift(primitive, (x,))
+        return x, self.run(primitive, (x,), {})
+
+    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
+        """Lift and run for two operands."""
+        x, y = self.lift(primitive, (x, y))
+        return x, y, self.run(primitive, (x, y), {})
+
+    def convert(self, value: Any, dtype: Any = None) -> Any:
+        """Return anything tensor-like as a batched or whole tensor."""
+        if type(value) is BatchedTensor:
+            return value
+        if isinstance(value, (list, tuple)):
+            leaves = nest.flatten(value)
+            if any(type(v) is BatchedTensor for v in leaves):
+                return stack([self.convert(v, dtype) for v in value])
+        if hasattr(value, "__gtape_tensor__"):
+            return self.read(value)
+        with self._inside():
+            return self._inner.convert(value, dtype)
+
+    def read(self, variable: Any) -> Any:
+        """Return the value of a variable, the same for all elements."""
+        with self._inside():
+            return variable.__gtape_tensor__()
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Refuse, since the elements would each assign, unless the value is the same for all."""
+        if type(value) is BatchedTensor:
+            raise ArgumentError(
+                f"vectorized_map: the elements would each assign to {variable.name}",
+                "Return the values and assign once",
+            )
+        with self._inside():
+            self._inner.assign(variable, value)
+
+    def wrap(self, value: Any, key: int) -> Any:
+        """Return what a recorder kept as an operand again."""
+        if type(value) is BatchedTensor:
+            return BatchedTensor(value._full, key)
+        return self._inner.wrap(value, key)
+
+    def _batched(self, primitive: Primitive, inputs: Sequence[Any], attrs: Any) -> Any:
+        """Run on whole batches, by the kind of the primitive's loop."""
+        if primitive.pointwise:
+            rank = max(x.ndim for x in inputs)
+            return apply(primitive, *[_aligned(x, rank) for x in inputs], **attrs)
+        if len(inputs) == 1 and type(primitive.lowering) is Fold and "axes" in attrs:
+            axes = tuple([a + 1 for a in attrs["axes"]])
+            return apply(primitive, inputs[0]._full, **{**attrs, "axes": axes})
+        rule = _RULES.get(primitive.name)
+        if rule is not None:
+            out = rule(primitive, inputs, attrs, self._size)
+            if out is not None:
+                return out
+        return self._each(primitive, inputs, attrs)
+
+    def _each(self, primitive: Primitive, inputs: Sequence[Any], attrs: Any) -> Any:
+        """Run element by element and stack the results."""
+        rows = []
+        for i in range(self._size):
+            row = [x._full[i] if type(x) is BatchedTensor else x for x in inputs]
+            rows.append(apply(primitive, *row, **attrs))
+        if not rows:
+            raise ArgumentError(
+                f"vectorized_map: {primitive.name} needs at least one element"
+            )
+        if primitive.multiple:
+            return tuple([stack(list(column)) for column in zip(*rows, strict=True)])
+        return stack(rows)
+
+
+def _aligned(x: Any, rank: int) -> Any:
+    """Return a batch with axes of size 1 so that elements of different rank broadcast."""
+    if type(x) is not BatchedTensor:
+        return x
+    shape = x._full.shape
+    missing = rank - (len(shape) - 1)
+    return reshape(x._full, (shape[0], *[1] * missing, *shape[1:])) if missing else x._full
+
+
+def _whole(x: Any, size: int) -> Any:
+    """Return a batch; a tensor that is the same for all elements is repeated."""
+    if type(x) is BatchedTensor:
+        return x._full
+    return broadcast_to(x, (size, *x.shape))
+
+
+def _reshape(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    return apply(primitive, inputs[0]._full, shape=(size, *attrs["shape"]))
+
+
+def _transpose(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    perm = (0, *[p + 1 for p in attrs["perm"]])
+    return apply(primitive, inputs[0]._full, perm=perm)
+
+
+def _broadcast(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    shape = attrs["shape"]
+    return apply(primitive, _aligned(inputs[0], len(shape)), shape=(size, *shape))
+
+
+def _slice(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    starts, sizes = (0, *attrs["starts"]), (size, *attrs["sizes"])
+    steps = (1, *attrs["steps"])
+    return apply(primitive, inputs[0]._full, starts=starts, sizes=sizes, steps=steps)
+
+
+def _embed(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    return apply(
+        primitive,
+        inputs[0]._full,
+        shape=(size, *attrs["shape"]),
+        starts=(0, *attrs["starts"]),
+        steps=(1, *attrs["steps"]),
+        fill=attrs["fill"],
+    )
+
+
+def _concat(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    return apply(primitive, *[_whole(x, size) for x in inputs], axis=attrs["axis"] + 1)
+
+
+def _matmul(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    rank = max(x.ndim for x in inputs)
+    return apply(primitive, *[_aligned(x, rank) for x in inputs], **attrs)
+
+
+def _index(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    if any(type(i) is BatchedTensor for i in inputs[1:]):
+        return None
+    attrs = dict(attrs, axes=tuple([a + 1 for a in attrs["axes"]]))
+    if "shape" in attrs:
+        attrs["shape"] = (size, *attrs["shape"])
+    return apply(primitive, inputs[0]._full, *inputs[1:], **attrs)
+
+
+_RULES: dict[str, Callable[[Primitive, Any, Any, int], Any]] = {
+    "reshape": _reshape,
+    "transpose": _transpose,
+    "broadcast_to": _broadcast,
+    "slice": _slice,
+    "embed": _embed,
+    "concat": _concat,
+    "matmul": _matmul,
+    "index": _index,
+    "index_add": _index,
+}
+
+
+def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
+    """Return the stacked results of a function for each element along the first axis.
+
+    The function runs once, on the whole batch, wherever its operations allow; tapes and
+    gradients work through it and in it.
+
+    Args:
+        fn: A function of one element: a tensor, or the nested structure of `elems`.
+        elems: A tensor of rank 1 or more, or a nested structure of tensors with one first size.
+
+    Returns:
+        The results, stacked along a new first axis, in the structure that the function returns.
+
+    Raises:
+        ShapeError: If an element has no first axis, or the first sizes differ.
+        ArgumentError: If there are no elements and the function cannot run on a batch.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.vectorized_map(lambda row: gt.reduce_sum(row * row), [[1., 2.], [3., 4.]]).numpy()
+        array([ 5., 25.], dtype=float32)
+    """
+    interpreter, recorders = dispatch.state()
+    structure, leaves = _elements(interpreter, elems)
+    size = leaves[0].shape[0]
+    batch = BatchInterpreter(interpreter, recorders, size)
+    rows = iter([BatchedTensor(leaf) for leaf in leaves])
+    try:
+        with dispatch.running(batch, ()):
+            out = fn(nest.pack(structure, rows))
+            results = [batch.convert(leaf) for leaf in nest.flatten(out)]
+    except NeedsValue:
+        return _one_by_one(fn, structure, leaves, size)
+    return nest.pack(out, iter([_whole(r, size) for r in results]))
+
+
+def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:
+    leaves = nest.flatten(elems)
+    if not leaves:
+        raise ArgumentTypeError("vectorized_map: there are no tensors in elems")
+    if nest.is_nested(elems) and not any(hasattr(x, "dtype") for x in leaves):
+        elems, leaves = 0, [elems]  # nested lists of numbers are one tensor
+    leaves = [interpreter.convert(leaf) for leaf in leaves]
+    for leaf in leaves:
+        if leaf.ndim == 0 or leaf.shape[0] != leaves[0].shape[0]:
+            raise ShapeError(
+                f"vectorized_map: shapes {[tuple(x.shape) for x in leaves]} have no common "
+                "first size",
+                "Give tensors of rank 1 or more with one first size",
+            )
+    return elems, leaves
+
+
+def _one_by_one(fn: Callable[..., Any], structure: Any, leaves: Any, size: int) -> Any:
+    if size == 0:
+        raise ArgumentError(
+            "vectorized_map: the function asks for Python values, so it needs elements",
+            "Call it on at least one element",
+        )
+    outs = [fn(nest.pack(structure, iter([x[i] for x in leaves]))) for i in range(size)]
+    columns = zip(*[nest.flatten(o) for o in outs], strict=True)
+    return nest.pack(outs[0], iter([stack(list(c)) for c in columns]))
+
+
