@@ -21,6 +21,8 @@ Array: TypeAlias = Any
 NUMBERS = frozenset((bool, int, float, complex))
 """The Python types of weak operands."""
 
+_SMALL = 65504  # numbers below it are finite in every dtype
+
 
 def from_python(
     value: Any, wanted: NumpyDType | None, beside: Kind | None = None
@@ -69,11 +71,12 @@ def _own(array: Any, wanted: NumpyDType | None) -> Array:
 
 
 def _plain(value: Any) -> Any:
-    """Return an instance of a subclass, such as an `IntEnum`, as the number that it is."""
-    for kind in (int, float, complex):
-        if isinstance(value, kind):
-            return kind(value)
-    return None
+    """Return an instance of a subclass, such as an `IntEnum`, as a bare number."""
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    return complex(value) if isinstance(value, complex) else None
 
 
 def _foreign(value: Any, wanted: NumpyDType | None) -> Array:
@@ -89,7 +92,7 @@ def _foreign(value: Any, wanted: NumpyDType | None) -> Array:
             )
             return _own(array, wanted)
     raise ArgumentTypeError(
-        f"a {type(value).__name__} cannot become a tensor",
+        f"a value of type {type(value).__name__} cannot become a tensor",
         "Use numbers, NumPy arrays, tensors, or nested lists of them",
     )
 
@@ -131,15 +134,21 @@ def _check_fits(kind: Kind, target: NumpyDType, asked: bool, value: Any) -> None
     source = concrete(kind).kind
     if asked and rank[source] > max(rank[target.kind], 0):
         raise DTypeError(
-            f"{_short(value)} does not fit the dtype {as_dtype(target)}",
+            f"{short(value)} does not fit the dtype {as_dtype(target)}",
             "Use another dtype, or gt.cast, which truncates",
         )
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, np.ndarray) and value.ndim:
-        return f"an array of {value.dtype}"
-    text = repr(value)
+def short(value: Any) -> str:
+    """Return a value as messages show it: its repr, cut where it is long."""
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            return f"an array of {value.dtype}"
+        value = value[()]
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of more than 4300 digits
+        return f"a huge {type(value).__name__}"
     return text if len(text) < 60 else text[:57] + "..."
 
 
@@ -151,39 +160,47 @@ def filled(
     Args:
         value: A number, nested list or range.
         kind: What `kind_of` says of it.
-        target: The dtype of the array; int64 takes the place of int32 where Python ints need it.
+        target: The dtype of the array; int64 replaces int32 where Python ints need it.
         wanted: The dtype that was asked for; `None` if nobody did.
     """
     try:
         if kind is int and wanted is None and target == np.int32:
             target = _wide_enough(value)
+        number = type(value) in NUMBERS
+        if number and kind is not complex and -_SMALL < value < _SMALL:
+            return target.type(value)
         with np.errstate(over="ignore"):  # as float32, 1e300 is infinite
-            if type(value) in NUMBERS:
+            if number:
                 return target.type(value)
             if isinstance(value, range):
-                value = np.arange(value.start, value.stop, value.step)
-                return _own(value, target)
+                return _own(_counted(value), target)
             wide = np.float64 if target.kind == "V" else target
             return np.array(value, dtype=wide).astype(target, copy=False)
     except OverflowError:
         raise _out_of_range(value, target) from None
     except MemoryError:
         raise TensorMemoryError(
-            f"{_short(value)} does not fit into memory", "Use less at once"
+            f"{short(value)} does not fit into memory", "Use less at once"
         ) from None
     except ValueError as error:
         if isinstance(error, RangeError):
             raise
         raise ArgumentError(
-            f"the nested list {_short(value)} is ragged",
+            f"the nested list {short(value)} is ragged",
             "Give every row the same length",
         ) from None
+
+
+def _counted(value: range) -> Array:
+    if len(value) * 8 > 2**62:
+        raise MemoryError
+    return np.arange(value.start, value.stop, value.step, dtype=np.int64)
 
 
 def _out_of_range(value: Any, target: NumpyDType) -> RangeError:
     limits = as_dtype(target).real_dtype
     return RangeError(
-        f"{_short(value)} is out of the range of {as_dtype(target)}, "
+        f"{short(value)} is out of the range of {as_dtype(target)}, "
         f"{limits.min} to {limits.max}",
         "Use a wider dtype",
     )
@@ -200,5 +217,5 @@ def _wide_enough(value: Any) -> NumpyDType:
         if not numbers.size:
             return np.dtype(np.int32)
         low, high = numbers.min(), numbers.max()
-    fits = -(2**31) <= low and high < 2**31
+    fits = low >= -(2**31) and high < 2**31
     return np.dtype(np.int32 if fits else np.int64)

@@ -101,6 +101,10 @@ class _Case:
         key = self.source._key
         return next((link.place for link in self.links if key in link.in_keys), None)
 
+    def _computed(self, sign: int) -> bool:
+        """Whether the old key of a value says: an operation of this thread, outside the tape."""
+        return sign in (_MADE_OUTSIDE, -self.record.thread)
+
     def _made(self, key: int) -> Mark | None:
         """Where a value was made, as far as the tape saw."""
         return next((k.place for k in self.links if key in _keys(k.out_keys)), None)
@@ -210,7 +214,7 @@ class _Case:
         if hasattr(self.source, "trainable"):
             return self._unwatched_variable()
         before = self.record.named.get(key, key)
-        if before == _MADE_OUTSIDE:
+        if self._computed(before):
             return self._answer(
                 "rebound",
                 f"The {self.source_name} is not a variable but was computed before the tape, so "
@@ -247,7 +251,7 @@ class _Case:
         for link in self.links:
             if self.upstream.isdisjoint(_keys(link.out_keys)):
                 continue
-            if any(self.record.named.get(k) == _MADE_OUTSIDE for k in link.in_keys):
+            if any(self._computed(self.record.named.get(k, 0)) for k in link.in_keys):
                 return self._answer(
                     "made before the tape",
                     "A value that was computed before the tape began to record is a constant "

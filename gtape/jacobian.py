@@ -14,11 +14,12 @@ from gtape.dtypes import as_numpy_dtype
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentTypeError, DTypeError, ShapeError
 from gtape.ops.linear import broadcast_to
-from gtape.ops.shaping import reshape
-from gtape.ops.slicing import stack
+from gtape.ops.shaping import reshape, swapaxes
+from gtape.ops.slicing import concat, stack
 from gtape.spec import broadcast_shapes
 from gtape.tensor import Tensor
 from gtape.variable import Variable
+from gtape.vectorize import BatchedTensor, BatchInterpreter, NeedsValue, whole
 
 
 def tensors_of(name: str, structure: Any) -> Sequence[Any]:
@@ -139,18 +140,54 @@ def own(c: Any) -> Any:
     return c if isinstance(c, Tensor) else EagerTensor(c)
 
 
+_FEW_ROWS = 4  # so many passes on bare arrays are faster than one on a batch
+_ROWS_AT_ONCE = 512  # bounds the memory of a pass on a batch
+
+
 def _pull_rows(
     record: Record, target: Any, sources: Sequence[Any], seeds: Any
-) -> list[list[Any] | None]:
-    """Return for each source the cotangents of all seeds; `None` where not connected."""
+) -> list[Any]:
+    """Return for each source the stacked cotangents of all seeds; `None` where unconnected."""
     wanted = {s._key for s in sources if s._key > 0}
+    blocks: list[list[Any]] = [[] for _ in sources]
+    for start in range(0, len(seeds), _ROWS_AT_ONCE):
+        block = seeds[start : start + _ROWS_AT_ONCE]
+        found = _pull_block(record, target, sources, block, wanted)
+        for rows, new in zip(blocks, found, strict=True):
+            rows.append(new)
+    return [
+        None if rows[0] is None or not differentiable(s) else _joined(rows)
+        for rows, s in zip(blocks, sources, strict=True)
+    ]
+
+
+def _joined(blocks: list[Any]) -> Any:
+    return blocks[0] if len(blocks) == 1 else concat(blocks, axis=0)
+
+
+def _pull_block(
+    record: Record, target: Any, sources: Sequence[Any], seeds: Any, wanted: set[int]
+) -> list[Any]:
+    """Pull a block of seeds back: one pass on the batch, or one on each."""
+    if len(seeds) > _FEW_ROWS:
+        interpreter, recorders = dispatch.state()
+        batch = BatchInterpreter(interpreter, recorders, len(seeds))
+        cotangents: dict[int, Any] = {target._key: BatchedTensor(EagerTensor(seeds))}
+        try:
+            with dispatch.running(batch, ()):
+                pull_back(record, (cotangents,), wanted)
+        except NeedsValue:
+            pass  # a custom rule asks for Python values: one pass for each seed
+        else:
+            found = [cotangents.get(s._key) for s in sources]
+            return [None if c is None else whole(c, len(seeds)) for c in found]
     passes = [{target._key: EagerTensor(seed)} for seed in seeds]
     pull_back(record, passes, wanted)
-    rows: list[list[Any] | None] = []
+    out: list[Any] = []
     for source in sources:
-        row = [own(c) for p in passes if (c := p.get(source._key)) is not None]
-        rows.append(row if row and differentiable(source) else None)
-    return rows
+        rows = [own(c) for p in passes if (c := p.get(source._key)) is not None]
+        out.append(stack(rows) if rows else None)
+    return out
 
 
 def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
@@ -174,7 +211,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
         elif size == 0:
             out.append(EagerTensor(np.zeros(full, source.dtype.dtype)))
         else:
-            out.append(own(reshape(stack(row), full)))
+            out.append(own(reshape(row, full)))
     return out
 
 
@@ -211,7 +248,7 @@ def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
         [rows] = _pull_rows(record, target, [source], basis)
     if rows is None:
         return EagerTensor(np.zeros(full, source.dtype.dtype))
-    return reshape(stack(rows, axis=1), full)
+    return reshape(swapaxes(rows, 0, 1), full)
 
 
 __all__ = ["batch_jacobian", "check_batch", "jacobians", "own", "seeds_for", "single"]

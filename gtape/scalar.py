@@ -119,7 +119,9 @@ def _build(node: ast.AST, source: str) -> Tree:
             return _call(_BINARY[type(op)], (left, right), source)
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _call(_UNARY[type(op)], (operand,), source)
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if (
+            type(op) in _COMPARE
+        ):
             return _call(_COMPARE[type(op)], (left, right), source)
         case ast.BoolOp(op=op, values=[first, *others]):
             both = isinstance(op, ast.And)

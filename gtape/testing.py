@@ -1,9 +1,9 @@
-"""Checks for tests: gradients against central differences, and values against each other."""
+"""Checks for tests: of gradients against central differences, and of values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,17 +11,17 @@ from gtape import nest
 from gtape.dtypes import as_dtype
 from gtape.eager import EAGER, EagerTensor
 from gtape.errors import ArgumentError, CheckError, GradientCheckError
+from gtape.forward import jvp
 from gtape.tape import GradientTape
 
-Function = Callable[..., Sequence[Any]]
-"""Arrays in, arrays out: what is checked, with structures and constants out of the way."""
+Function: TypeAlias = "Callable[..., Sequence[Any]]"
+"""Tensors in, tensors out: what is checked, without structures and constants."""
 
 
 class _Settings(NamedTuple):
     rtol: float
     atol: float
     eps: float
-    modes: tuple[str, ...]
 
 
 def check_grads(
@@ -35,25 +35,27 @@ def check_grads(
 ) -> None:
     """Compare the gradients of a function with central differences, in float64.
 
-    The change of f along a random direction, one for each argument, is computed by differences
-    and from the gradient. For order 2 the gradient itself is then such a function, of the
-    arguments and of the cotangents it starts from.
+    The change of f along a random direction, one for each argument, is computed by
+    differences and from the gradient. For order 2 the gradient itself is then such a
+    function, of the arguments and of the cotangents it starts from.
 
     Args:
-        f: A differentiable function of tensors that returns a tensor or a nested structure. The
-            arguments must not lie within `eps` of a point where it has no derivative.
-        *args: Its arguments: arrays, tensors, variables, numbers, or nested structures of them.
-            What is floating-point or complex is varied, as float64 or complex128 tensors; the
-            rest is passed on as it is.
+        f: A differentiable function of tensors that returns a tensor or a nested
+            structure. The arguments must not lie within `eps` of a point where it has
+            no derivative.
+        *args: Its arguments: arrays, tensors, variables, numbers, or nested structures
+            of them. What is floating-point or complex is varied, as float64 or
+            complex128 tensors; the rest is passed on as it is.
         order: The highest order of gradients that is checked.
         rtol: The relative error allowed, 1e-5 by default.
         atol: The absolute error allowed, 1e-6 by default.
-        eps: The step of the differences, relative to arguments above 1; 1e-5 by default.
-        modes: What is checked: "reverse".
+        eps: The step of the differences, relative to arguments above 1; 1e-5 by
+            default.
+        modes: What is checked: "reverse" for tapes, "forward" for `gt.jvp`.
 
     Raises:
-        GradientCheckError: If they differ, with both numbers, the argument and the order. It is
-            an AssertionError.
+        GradientCheckError: If they differ, with both numbers, the argument and the
+            order. It is an AssertionError.
         ArgumentError: If there is nothing to check, or a mode is unknown.
 
     Example:
@@ -79,19 +81,19 @@ def check_grads(
             "check_grads: no argument is floating-point", "Give one that is"
         )
 
-    def function(*tensors: Any) -> list[Any]:
+    def outputs_of(*tensors: Any) -> list[Any]:
         filled = list(leaves)
         for i, tensor in zip(varied, tensors, strict=True):
             filled[i] = tensor
         out = nest.flatten(f(*nest.pack(list(args), iter(filled))))
         return [o for o in out if _varies(o)]
 
+    function: Function = outputs_of
     names = _names("argument", list(args))
     settings = _Settings(
         1e-5 if rtol is None else rtol,
         1e-6 if atol is None else atol,
         1e-5 if eps is None else eps,
-        tuple(modes),
     )
     rng = np.random.default_rng(0)
     arrays = [values[i] for i in varied]
@@ -149,14 +151,14 @@ def _direction(rng: np.random.Generator, like: Any) -> Any:
 
 
 def _inner(xs: Sequence[Any], ys: Sequence[Any]) -> float:
-    """Return the sum of all products, conjugated so that it is that of the real components."""
+    """Return the sum of all products of components, real and imaginary ones alike."""
     return float(
         sum(np.sum(np.real(np.conj(x) * y)) for x, y in zip(xs, ys, strict=True))
     )
 
 
 def _gradient_of(function: Function, count: int) -> Function:
-    """Return arguments, cotangents -> the gradients of the function by its arguments."""
+    """Return arguments, cotangents -> the gradients by the arguments."""
 
     def gradient(*tensors: Any) -> list[Any]:
         sources, seeds = tensors[:count], list(tensors[count:])
@@ -185,6 +187,27 @@ def _check_reverse(
         _compare(_inner([g], [direction]), slope, labels[i], order, settings)
 
 
+def _check_forward(
+    function: Function,
+    arrays: list[Any],
+    seeds: list[Any],
+    labels: list[str],
+    order: int,
+    settings: _Settings,
+    rng: np.random.Generator,
+) -> None:
+    for i, array in enumerate(arrays):
+        direction = _direction(rng, array)
+        tangents = [np.zeros_like(a) for a in arrays]
+        tangents[i] = direction
+        _, tangent = jvp(
+            function, [*map(EagerTensor, arrays)], [*map(EagerTensor, tangents)]
+        )
+        slope = _slope(function, arrays, i, direction, seeds, settings.eps)
+        found = _inner(seeds, [_array(t) for t in tangent])
+        _compare(found, slope, labels[i], order, settings)
+
+
 def _slope(
     function: Function,
     arrays: list[Any],
@@ -193,7 +216,7 @@ def _slope(
     seeds: list[Any],
     eps: float,
 ) -> float:
-    """Return the derivative of the outputs, weighted by the seeds, along a direction."""
+    """Return the derivative of the outputs, times the seeds, along a direction."""
     step = eps * max(1.0, float(np.max(np.abs(arrays[i]), initial=0)))
     sides = []
     for sign in (1, -1):
@@ -211,17 +234,20 @@ def _compare(
     if abs(found - slope) <= allowed:  # False for NaN
         return
     raise GradientCheckError(
-        f"check_grads: along a random direction the derivative of order {order} by {label} is "
-        f"{found:.9g}, but central differences give {slope:.9g}, and they may differ by "
-        f"{allowed:.2g}",
-        "The reverse rule of an operation in the function is wrong, or the argument lies at a "
-        "point without a derivative",
+        f"check_grads: along a random direction the derivative of order {order} by "
+        f"{label} is {found:.9g}, but central differences give {slope:.9g}, and they "
+        f"may differ by {allowed:.2g}",
+        "The reverse rule of an operation in the function is wrong, or the argument "
+        "lies at a point without a derivative",
     )
 
 
-_MODES: dict[str, Callable[..., None]] = {"reverse": _check_reverse}
+_MODES: dict[str, Callable[..., None]] = {
+    "reverse": _check_reverse,
+    "forward": _check_forward,
+}
 
-# --- Values ------------------------------------------------------------------------------
+# --- Values ---------------------------------------------------------------------------
 
 _TOLERANCES = {
     "float16": 1e-2,
@@ -238,20 +264,22 @@ def assert_close(
     atol: float | None = None,
     message: str = "",
 ) -> None:
-    """Require two values, or two nested structures of values, to agree in shape and elements.
+    """Require two values, or two nested structures, to agree in shape and elements.
 
     NaN agrees with NaN, an infinity with itself. Dtypes may differ.
 
     Args:
         actual: A tensor, variable, array, number, or a nested structure of these.
         expected: The same, in the same structure; a list may stand for a tensor.
-        rtol: The relative error allowed; by default by the narrower of the two dtypes: 5e-2 for
-            bfloat16, 1e-2 for float16, 1e-5 for float32, 1e-12 for float64, none for integers.
+        rtol: The relative error allowed; by default by the narrower of the two dtypes:
+            5e-2 for bfloat16, 1e-2 for float16, 1e-5 for float32, 1e-12 for float64,
+            none for integers.
         atol: The absolute error allowed; by default as the relative one.
         message: What the error says first.
 
     Raises:
-        CheckError: If they do not agree, with the worst element. It is an AssertionError.
+        CheckError: If they do not agree, with the worst element. It is an
+            AssertionError.
 
     Example:
         >>> import gtape as gt
@@ -297,8 +325,8 @@ def _assert_close(
     worst = np.unravel_index(int(np.argmax(off)), x.shape)
     at = f" at {[int(i) for i in worst]}" if x.shape else ""
     raise CheckError(
-        f"{place}{x[worst]} against {y[worst]}{at}; {int(np.sum(~close))} of {x.size} elements "
-        f"differ by more than {atol:g} + {rtol:g} * |expected|"
+        f"{place}{x[worst]} against {y[worst]}{at}; {int(np.sum(~close))} of {x.size} "
+        f"elements differ by more than {atol:g} + {rtol:g} * |expected|"
     )
 
 

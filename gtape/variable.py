@@ -15,6 +15,7 @@ from gtape.dtypes import DType, DTypeLike, as_numpy_dtype
 from gtape.eager import EagerTensor, describe
 from gtape.errors import ArgumentError, AssignError, DTypeError, ShapeError
 from gtape.ops import indexing, linear
+from gtape.scatter import ScatterMethods
 from gtape.spec import Dim, TensorShape
 from gtape.tensor import Operators
 
@@ -37,7 +38,7 @@ class SlicedTensor(EagerTensor):
         return variable.assign(indexing.with_item(variable, self._place, value))
 
 
-class Variable(Operators):
+class Variable(ScatterMethods, Operators):
     """A named value that changes by assignment, and that tapes watch by themselves.
 
     Args:
@@ -324,3 +325,17 @@ def _unique(name: str) -> str:
     while f"{base}_{number}" in _names:
         number += 1
     return f"{base}_{number}"
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether a value is a gtape tensor or variable.
+
+    Args:
+        value: Anything.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.is_tensor(gt.constant(1.0)), gt.is_tensor(1.0)
+        (True, False)
+    """
+    return isinstance(value, Operators)

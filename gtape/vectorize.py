@@ -133,18 +133,22 @@ class BatchInterpreter:
         x, y = self.lift(primitive, (x, y))
         return x, y, self.run(primitive, (x, y), {})
 
-    def convert(self, value: Any, dtype: Any = None) -> Any:
+    def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything tensor-like as a batched or whole tensor."""
         if type(value) is BatchedTensor:
             return value
         if isinstance(value, (list, tuple)):
             leaves = nest.flatten(value)
             if any(type(v) is BatchedTensor for v in leaves):
-                return stack([self.convert(v, dtype) for v in value])
+                return stack([self.convert(v, dtype, exact) for v in value])
         if hasattr(value, "__gtape_tensor__"):
             return self.read(value)
         with self._inside():
-            return self._inner.convert(value, dtype)
+            return self._inner.convert(value, dtype, exact)
+
+    def constant(self, array: Any) -> Any:
+        """Return an array as a tensor that is the same for all elements."""
+        return self._inner.constant(array)
 
     def read(self, variable: Any) -> Any:
         """Return the value of a variable, the same for all elements."""
@@ -206,7 +210,7 @@ def _aligned(x: Any, rank: int) -> Any:
     return reshape(x._full, (shape[0], *[1] * missing, *shape[1:])) if missing else x._full
 
 
-def _whole(x: Any, size: int) -> Any:
+def whole(x: Any, size: int) -> Any:
     """Return a batch; a tensor that is the same for all elements is repeated."""
     if type(x) is BatchedTensor:
         return x._full
@@ -245,7 +249,12 @@ def _embed(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
 
 
 def _concat(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    return apply(primitive, *[_whole(x, size) for x in inputs], axis=attrs["axis"] + 1)
+    return apply(primitive, *[whole(x, size) for x in inputs], axis=attrs["axis"] + 1)
+
+
+def _roll(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
+    axes = tuple([a + 1 for a in attrs["axes"]])
+    return apply(primitive, inputs[0]._full, shifts=attrs["shifts"], axes=axes)
 
 
 def _matmul(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
@@ -269,6 +278,7 @@ _RULES: dict[str, Callable[[Primitive, Any, Any, int], Any]] = {
     "slice": _slice,
     "embed": _embed,
     "concat": _concat,
+    "roll": _roll,
     "matmul": _matmul,
     "index": _index,
     "index_add": _index,
@@ -308,7 +318,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
             results = [batch.convert(leaf) for leaf in nest.flatten(out)]
     except NeedsValue:
         return _one_by_one(fn, structure, leaves, size)
-    return nest.pack(out, iter([_whole(r, size) for r in results]))
+    return nest.pack(out, iter([whole(r, size) for r in results]))
 
 
 def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:

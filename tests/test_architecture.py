@@ -394,6 +394,7 @@ def test_every_primitive_is_in_the_table() -> None:
     from gtape.primitive import registry
     from tests.ops.table import RECORDS
 
-    declared, recorded = set(registry()), {record.primitive for record in RECORDS}
+    declared = set(registry())
+    recorded = {record.primitive for record in RECORDS if not record.composed}
     check(f"{n}: not in tests/ops/table.py" for n in sorted(declared - recorded))
     check(f"{n}: no such primitive" for n in sorted(recorded - declared))

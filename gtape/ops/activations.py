@@ -34,6 +34,8 @@ _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 
 def _where_positive_forward(x: Any, y: Any) -> Any:
     positive = y > 0
+    if x.ndim == y.ndim == 0:
+        return x if positive else x.dtype.type(0)
     if x.dtype.kind not in "fV":
         return np.where(positive, x, np.zeros((), x.dtype))
     # The bits times 1 or 0: a choice, so that inf and NaN go too, as fast as a product.
@@ -205,8 +207,8 @@ def elu(features: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.nn.elu([-1., 2.]).numpy()
-        array([-0.63212055,  2.        ], dtype=float32)
+        >>> gt.nn.elu([-1., 2.]).numpy().round(3)
+        array([-0.632,  2.   ], dtype=float32)
     """
     scale = _number("elu", "alpha", alpha)
     if scale is not None:
@@ -240,8 +242,8 @@ def selu(features: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.nn.selu([-1., 2.]).numpy()
-        array([-1.1113307,  2.101402 ], dtype=float32)
+        >>> gt.nn.selu([-1., 2.]).numpy().round(3)
+        array([-1.111,  2.101], dtype=float32)
     """
     return apply_one(_selu, features)
 
@@ -305,8 +307,8 @@ def gelu(features: TensorLike, approximate: bool = False) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.nn.gelu([-1., 0., 1.]).numpy()
-        array([-0.15865526,  0.        ,  0.8413448 ], dtype=float32)
+        >>> gt.nn.gelu([-1., 0., 1.]).numpy().round(3)
+        array([-0.159,  0.   ,  0.841], dtype=float32)
     """
     if not isinstance(approximate, (bool, np.bool_)):
         raise ArgumentTypeError(
@@ -339,12 +341,14 @@ def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.nn.silu([-1., 1.]).numpy()
-        array([-0.26894143,  0.7310586 ], dtype=float32)
+        >>> gt.nn.silu([-1., 1.]).numpy().round(3)
+        array([-0.269,  0.731], dtype=float32)
     """
-    if _number("silu", "beta", beta) == 1.0:
+    steepness = _number("silu", "beta", beta)
+    if steepness == 1.0:
         return apply_one(_silu, features)
-    return multiply(features, sigmoid(multiply(beta, features)))
+    inner = multiply(features, beta if steepness is None else steepness)
+    return multiply(features, sigmoid(inner))
 
 
 swish = silu
@@ -372,7 +376,7 @@ def mish(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.nn.mish([-1., 1.]).numpy()
-        array([-0.30340144,  0.8650984 ], dtype=float32)
+        >>> gt.nn.mish([-1., 1.]).numpy().round(3)
+        array([-0.303,  0.865], dtype=float32)
     """
     return apply_one(_mish, x)

@@ -1,7 +1,7 @@
 """Contractions of two tensors named by axes: tensordot, and NumPy's dot and inner.
 
-A contraction is one batched matrix product (or a product with broadcasting, where nothing is
-summed), so that gradients of every order follow from matmul's.
+A contraction is one batched matrix product (or a product with broadcasting, where
+nothing is summed), so that gradients of every order follow from matmul's.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ Label: TypeAlias = "str | int"
 """The name of an axis: a letter, or a negative int for an axis under an ellipsis."""
 Labels: TypeAlias = "tuple[Label, ...]"
 
-# --- One pair ----------------------------------------------------------------------------
+# --- One pair -------------------------------------------------------------------------
 
 
 def contract_pair(
     x: Tensor, xs: Labels, y: Tensor, ys: Labels, kept: Collection[Label]
 ) -> tuple[Tensor, Labels]:
-    """Return the product of two tensors, summed over the labels not kept, and its labels.
+    """Return a product summed over the labels not kept, and the labels it has.
 
     An axis of size 1 broadcasts against one of another size with the same label.
     """
@@ -71,7 +71,7 @@ def contract_pair(
 
 
 def _grouped(x: Tensor, first: int, second: int, shape: tuple[int, ...]) -> Tensor:
-    """Return x with the axes between two places as one, and those from the second on as one."""
+    """Return x as matrices: rows from the first place on, columns from the second."""
     if second - first == 1 and len(shape) - second == 1:
         return x
     rows, columns = math.prod(shape[first:second]), math.prod(shape[second:])
@@ -108,7 +108,7 @@ def arrange(x: Tensor, labels: Labels, order: Labels) -> Tensor:
     return transpose(x, [labels.index(label) for label in order])
 
 
-# --- tensordot, dot, inner ---------------------------------------------------------------
+# --- tensordot, dot, inner ------------------------------------------------------------
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: Any) -> Tensor:
@@ -119,8 +119,8 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any) -> Tensor:
     Args:
         a: A tensor.
         b: A tensor.
-        axes: An int n for the last n axes of a with the first n of b; or two lists, of axes of
-            a and of the axes of b they are paired with.
+        axes: An int n for the last n axes of a with the first n of b; or two lists, of
+            axes of a and of the axes of b they are paired with.
 
     Raises:
         ShapeError: If paired axes differ in size, or do not exist.
@@ -191,8 +191,8 @@ def _as_pair(axes: Any) -> list[Any] | None:
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """Return NumPy's dot: the sum over the last axis of a and the last but one of b.
 
-    Of a vector b the only axis is taken; a scalar multiplies. For batches of matrices use
-    `matmul`, whose leading axes broadcast.
+    Of a vector b the only axis is taken; a scalar multiplies. For batches of matrices
+    use `matmul`, whose leading axes broadcast.
 
     Raises:
         ShapeError: If the sizes differ.
@@ -231,7 +231,7 @@ def inner(a: TensorLike, b: TensorLike) -> Tensor:
 def _check_sizes(name: str, a: Tensor, i: int, b: Tensor, j: int) -> None:
     if a.shape[i] != b.shape[j]:
         raise ShapeError(
-            f"{name}: shapes {tuple(a.shape)} and {tuple(b.shape)} differ in the summed "
-            f"size, {a.shape[i]} against {b.shape[j]}",
+            f"{name}: shapes {tuple(a.shape)} and {tuple(b.shape)} differ in the "
+            f"summed size, {a.shape[i]} against {b.shape[j]}",
             "Transpose an operand or fix the size",
         )

@@ -33,7 +33,7 @@ from gtape.spec import as_shape
 _MOST_AXES = 64  # NumPy's limit
 
 
-# --- What the rest builds on -------------------------------------------------------------
+# --- What the rest builds on ----------------------------------------------------------
 
 
 @functools.cache
@@ -50,17 +50,22 @@ def check_memory(name: str, shape: Sequence[int], dtype: NumpyDType) -> None:
 
     Raises:
         TensorMemoryError: If a tensor of this shape takes more memory than there is.
-        ShapeError: If there are more axes than NumPy can count.
+        ShapeError: If there are more axes than NumPy has, or one is longer than it can be.
     """
     if len(shape) > _MOST_AXES:
         raise ShapeError(
             f"{name}: {len(shape)} axes are more than {_MOST_AXES}", "Use fewer axes"
         )
+    if any(d >= 2**63 for d in shape):
+        raise ShapeError(
+            f"{name}: an axis of shape {tuple(shape)} has more than 2**63 - 1 elements",
+            "Use smaller sizes",
+        )
     size = math.prod(shape) * dtype.itemsize
-    if size > _memory() or any(d >= 2**63 for d in shape):
+    if size > _memory():
         raise TensorMemoryError(
-            f"{name}: a tensor of shape {tuple(shape)} and dtype {as_dtype(dtype)} takes "
-            f"{size} bytes, more memory than there is",
+            f"{name}: shape {tuple(shape)} of {as_dtype(dtype)} takes {size} bytes, "
+            "more memory than there is",
             "Use smaller sizes or a narrower dtype",
         )
 
@@ -71,7 +76,12 @@ def made(array: Any) -> Tensor:
 
 
 def given(name: str, value: Any, wanted: NumpyDType | None = None) -> Tensor:
-    """Return anything tensor-like as a tensor of the wanted dtype; tensors must have it."""
+    """Return a tensor-like value as a tensor of the wanted dtype.
+
+    Raises:
+        DTypeError: If it does not fit the dtype, or is a tensor of another one.
+        GtapeError: If no tensor can be made of it; the message says for what.
+    """
     try:
         out = dispatch.interpreter().convert(value, wanted, True)
     except GtapeError as error:
@@ -89,7 +99,7 @@ def given(name: str, value: Any, wanted: NumpyDType | None = None) -> Tensor:
     return out
 
 
-# --- From values -------------------------------------------------------------------------
+# --- From values ----------------------------------------------------------------------
 
 
 def constant(
@@ -100,19 +110,21 @@ def constant(
 ) -> Tensor:
     """Return a tensor made of Python numbers, nested lists or NumPy values.
 
-    Python floats become the default float, ints int32 (int64 where they need it), bools bool,
-    complex numbers complex128; NumPy values keep their dtype. The elements are copied.
+    Python floats become the default float, ints int32 (int64 where they need it), bools
+    bool, complex numbers complex128; NumPy values keep their dtype, and are copied.
 
     Args:
-        value: A number, nested list, NumPy array or scalar, or what has `__array__`. A tensor
-            or variable is taken as it is, and a list of tensors is stacked; gradients flow.
-        dtype: The dtype of the result. Python and NumPy values are converted if they lose
-            neither a fraction nor an imaginary part; a tensor must have it already.
+        value: A number, nested list, NumPy array or scalar, or what has `__array__`. A
+            tensor or variable is taken as it is, and a list of tensors is stacked;
+            gradients flow.
+        dtype: The dtype of the result. Python and NumPy values are converted if they
+            lose no fraction and no imaginary part; a tensor must have it already.
         shape: The sizes of the result: a single element fills it, several are reshaped.
         name: A label for the reader; it has no effect.
 
     Raises:
-        DTypeError: If the value does not fit the dtype, or a list mixes bools with floats.
+        DTypeError: If the value does not fit the dtype, or a list mixes bools with
+            floats.
         RangeError: If an integer is out of the range of the dtype.
         ArgumentError: If nested lists are ragged.
         ArgumentTypeError: If no tensor can be made of the value.
@@ -174,7 +186,7 @@ def convert_to_tensor(
     return given("convert_to_tensor", value, wanted)
 
 
-# --- Filled ------------------------------------------------------------------------------
+# --- Filled ---------------------------------------------------------------------------
 
 
 def zeros(shape: Sequence[int] | int, dtype: DTypeLike | None = None) -> Tensor:
@@ -226,7 +238,11 @@ def _full(name: str, shape: Any, value: int, dtype: DTypeLike | None) -> Tensor:
 
 
 def zeros_like(input: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
-    """Return a tensor of zeros of the shape, and unless another is given the dtype, of the input.
+    """Return a tensor of zeros of the shape of the input.
+
+    Args:
+        input: A tensor.
+        dtype: The dtype; that of the input if none is given.
 
     Example:
         >>> import gtape as gt
@@ -238,7 +254,11 @@ def zeros_like(input: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
 
 
 def ones_like(input: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
-    """Return a tensor of ones of the shape, and unless another is given the dtype, of the input.
+    """Return a tensor of ones of the shape of the input.
+
+    Args:
+        input: A tensor.
+        dtype: The dtype; that of the input if none is given.
 
     Example:
         >>> import gtape as gt

@@ -12,12 +12,14 @@ from gtape.ops.common import (
     TensorLike,
     as_int,
     check_rank,
+    convert,
     numpy_dtype_of,
 )
 from gtape.ops.creation import check_memory, given, made
 from gtape.ops.linear import broadcast_to, reduce_sum, where
 from gtape.ops.shaping import reshape
 from gtape.ops.slicing import embed, strided_slice
+from gtape.spec import broadcast_shapes
 
 # A diagonal of a matrix in row-major order is every (columns + 1)-th element.
 
@@ -50,8 +52,8 @@ def diag(diagonal: TensorLike, k: int = 0) -> Tensor:
 
     Args:
         diagonal: Vectors of n elements in the last axis.
-        k: Which diagonal: 0 the main one, positive above it, negative below. The matrices have
-            n + abs(k) rows and columns.
+        k: Which diagonal: 0 the main one, positive above it, negative below. The
+            matrices have n + abs(k) rows and columns.
 
     Raises:
         ShapeError: If a scalar is given.
@@ -130,22 +132,22 @@ def set_diag(input: TensorLike, diagonal: TensorLike, k: int = 0) -> Tensor:
                [3, 9]], dtype=int32)
     """
     x, offset = _matrix("set_diag", input, k)
-    new = given("set_diag", diagonal)
+    new = convert(diagonal, x.dtype)
     *batch, rows, columns = x.shape
-    size = _length(rows, columns, offset)
-    if new.ndim == 0 or new.ndim >= x.ndim or new.shape[-1] not in (1, size):
+    wanted = (*batch, _length(rows, columns, offset))
+    fits = new.ndim and broadcast_shapes("set_diag", new.shape, wanted) == wanted
+    if not fits:
         raise ShapeError(
             f"set_diag: a diagonal of shape {tuple(new.shape)} for matrices of shape "
             f"{tuple(x.shape)}",
-            f"Diagonal {offset} has shape {(*batch, size)}",
+            f"Diagonal {offset} has shape {wanted}",
         )
-    if new.shape[-1] != size:
-        new = broadcast_to(new, (*new.shape[:-1], size))
+    new = broadcast_to(new, (*new.shape[:-1], wanted[-1]))
     mask = np.eye(rows, columns, offset, dtype=np.bool_)
     return where(made(mask), _placed(new, rows, columns, offset), x)
 
 
-# --- Bands and triangles -----------------------------------------------------------------
+# --- Bands and triangles --------------------------------------------------------------
 
 
 def _masked(x: Tensor, lowest: int | None, highest: int | None) -> Tensor:

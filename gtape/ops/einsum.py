@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
@@ -37,11 +36,11 @@ def einsum(equation: str, *inputs: TensorLike, optimize: Any = "auto") -> Tensor
     """Return a sum of products, written as an equation over the labels of the axes.
 
     Args:
-        equation: One letter for each axis, a comma between operands, and the letters of the
-            result after "->": "bij,bjk->bik". Letters that the result lacks are summed. Without
-            "->" the result has the letters that occur once, in alphabetical order. A letter
-            repeated in one operand takes the diagonal. "..." stands for any number of axes,
-            which broadcast.
+        equation: One letter for each axis, a comma between operands, and the letters of
+            the result after "->": "bij,bjk->bik". Letters that the result lacks are
+            summed. Without "->" the result has the letters that occur once, in
+            alphabetical order. A letter repeated in one operand takes the diagonal.
+            "..." stands for any number of axes, which broadcast.
         *inputs: The operands.
         optimize: How the order of three or more operands is sought: "auto", "greedy",
             "optimal" or another method of opt_einsum; `False` for left to right.
@@ -61,11 +60,9 @@ def einsum(equation: str, *inputs: TensorLike, optimize: Any = "auto") -> Tensor
             "Write it first, such as einsum('ij,jk->ik', a, b)",
         )
     name = f"einsum {equation!r}"
-    tensors: Sequence[Any]
-    if len(inputs) == 1:
-        tensors = [convert(inputs[0])]
-    else:
-        tensors = as_factors(name, *inputs)
+    # A single operand is not multiplied, so it may be bool.
+    single = len(inputs) == 1
+    tensors = [convert(inputs[0])] if single else as_factors(name, *inputs)
     shapes = tuple(tuple(x.shape) for x in tensors)
     labels, out = _parse(equation, shapes)
     pairs = [_diagonals(x, xs) for x, xs in zip(tensors, labels, strict=True)]
@@ -109,7 +106,7 @@ def _method(name: str, optimize: Any) -> str:
 def _path(
     labels: tuple[Labels, ...], out: Labels, shapes: Shapes, method: str
 ) -> tuple[tuple[int, ...], ...]:
-    """Return which operands to contract at each step; the result goes to the end of the list."""
+    """Return the places of what each step contracts; its result goes to the end."""
     count = len(labels)
     if count == 2 or not method:
         return ((0, 1), *[(0, n - 1) for n in range(count - 1, 1, -1)])
@@ -129,7 +126,8 @@ def _parse(equation: str, shapes: Shapes) -> tuple[tuple[Labels, ...], Labels]:
     terms = left.split(",")
     if len(terms) != len(shapes):
         raise ArgumentError(
-            f"einsum {equation!r} names {len(terms)} operands, but {len(shapes)} are given",
+            f"einsum {equation!r} names {len(terms)} operands, "
+            f"but {len(shapes)} are given",
             "Separate the operands by commas, one term for each",
         )
     operands = tuple(
@@ -177,8 +175,8 @@ def _expanded(equation: str, tokens: list[str], shape: tuple[int, ...]) -> Label
     hidden = len(shape) - named
     if hidden < 0 or (hidden and "..." not in tokens):
         raise ShapeError(
-            f"einsum {equation!r}: {''.join(tokens)!r} names {named} axes of an operand of "
-            f"shape {shape}",
+            f"einsum {equation!r}: {''.join(tokens)!r} names {named} axes of an "
+            f"operand of shape {shape}",
             "Name each axis once, or write '...' for the rest",
         )
     out: list[Label] = []
@@ -202,7 +200,7 @@ def _check_labels(equation: str, operands: tuple[Labels, ...], shapes: Shapes) -
             )
             listed = ", ".join(str(s) for s in shapes)
             raise ShapeError(
-                f"einsum {equation!r}: {what} has size {known} and size {size} in operands "
-                f"of shapes {listed}",
+                f"einsum {equation!r}: {what} has size {known} and size {size} in "
+                f"operands of shapes {listed}",
                 "Only axes of size 1 under '...' broadcast",
             )

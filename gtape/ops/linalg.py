@@ -44,7 +44,7 @@ def _matmul_spec(x: TensorSpec, y: TensorSpec) -> TensorSpec:
 
 
 def is_half(dtype: Any) -> bool:
-    """Return whether a NumPy dtype is float16 or bfloat16, which no fast library computes in."""
+    """Return whether a NumPy dtype is float16 or bfloat16, which BLAS does not know."""
     return bool(dtype.kind == "V" or dtype == np.float16)
 
 
@@ -64,7 +64,8 @@ def _matmul_forward(x: Any, y: Any) -> Any:
 def _matmul_vjp(g: Any, _out: Any, x: Any, y: Any) -> tuple[Any, ...]:
     def right() -> Any:
         if x.ndim > 2 and y.ndim == 2 and None not in x.shape:
-            # One matrix for the whole batch: the sum over the batch is part of the product.
+            # One matrix for the whole batch: the sum over the batch is part of the
+            # product.
             return apply(_matmul, matrix_transpose(_as_rows(x)), _as_rows(g))
         return apply(_matmul, matrix_transpose(x), g)
 
@@ -140,8 +141,8 @@ def lifted(name: str, primitive: Primitive, *operands: TensorLike) -> Sequence[T
     except DTypeError as error:
         if name == primitive.name:
             raise
-        what = error.what.removeprefix(primitive.name).lstrip(":").lstrip()
-        raise DTypeError(f"{name}: {what}", error.hint) from None
+        what = name + error.what.removeprefix(primitive.name)
+        raise DTypeError(what, error.hint) from None
 
 
 def as_factors(name: str, *operands: TensorLike) -> Sequence[Tensor]:
@@ -238,7 +239,7 @@ def kron(x: TensorLike, y: TensorLike) -> Tensor:
 
     Args:
         x: A tensor of any rank.
-        y: A tensor of any rank; the lower rank is filled up with leading axes of size 1.
+        y: A tensor of any rank; the lower rank is filled up with axes of size 1 first.
 
     Example:
         >>> import gtape as gt

@@ -67,9 +67,15 @@ def broadcast_to(x: TensorLike, shape: Sequence[int]) -> Tensor:
     return apply(_broadcast_to, x, shape=target)
 
 
+def _sum_forward(x: Any, *, axes: tuple[int, ...]) -> Any:
+    if x.dtype.itemsize == 2 and x.dtype.kind in "fV":  # 16 bits lose small terms
+        return np.add.reduce(x, axis=axes, dtype=np.float32).astype(x.dtype)
+    return np.add.reduce(x, axis=axes, dtype=x.dtype)
+
+
 _reduce_sum = Primitive(
     "reduce_sum",
-    forward=lambda x, *, axes: np.add.reduce(x, axis=axes, dtype=x.dtype),
+    forward=_sum_forward,
     spec=lambda x, *, axes: x.without_axes(axes),
     vjp=lambda g, _out, _x, *, axes: (broadcast_to(expand_dims(g, axes), _x.shape),),
     lowering=Fold(identity=("0",), combine=("acc + x",)),

@@ -1,16 +1,15 @@
-"""NumPy functions on tensors: recorded where gtape has the same operation, else plain NumPy."""
+"""NumPy's protocols: which calls on tensors are recorded, and which leave the tape."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gtape.ops.common import UFUNCS, convert
-
-FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""The operation that stands for each NumPy function, with NumPy's argument names."""
+from gtape.ops.numpy_functions import FUNCTIONS, NotRecordable
 
 
 def ufunc(function: np.ufunc, method: str, inputs: Any, kwargs: dict[str, Any]) -> Any:
@@ -23,9 +22,9 @@ def ufunc(function: np.ufunc, method: str, inputs: Any, kwargs: dict[str, Any]) 
     if operation is not None and method == "__call__" and not kwargs:
         return operation(*inputs)
     arrays = [_plain(x) for x in inputs]
-    if "out" in kwargs:
-        kwargs["out"] = tuple(kwargs["out"])
-    return getattr(function, method)(*arrays, **kwargs)
+    return getattr(function, method)(
+        *arrays, **{k: _plain(v) for k, v in kwargs.items()}
+    )
 
 
 def function(called: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
@@ -35,14 +34,26 @@ def function(called: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> A
     else it is NumPy's, on the values, and leaves the tape.
     """
     operation = FUNCTIONS.get(called)
-    if operation is not None:
-        return operation(*args, **kwargs)
+    if operation is not None and _accepts(operation, args, kwargs):
+        try:
+            return operation(*args, **kwargs)
+        except NotRecordable:
+            pass
     args = tuple(_plain(a) for a in args)
     return called(*args, **{k: _plain(v) for k, v in kwargs.items()})
 
 
+def _accepts(operation: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> bool:
+    try:
+        inspect.signature(operation).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def _plain(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
+    """Return a value with NumPy arrays in the place of tensors."""
+    if type(value) in (list, tuple):
         return type(value)(_plain(v) for v in value)
     if hasattr(value, "_key") or hasattr(value, "__gtape_tensor__"):
         return np.asarray(convert(value))

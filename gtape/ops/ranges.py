@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gtape.conversion import short
 from gtape.dtypes import (
     DTypeLike,
     Kind,
@@ -41,7 +42,7 @@ from gtape.ops.linear import broadcast_to, cast, where
 from gtape.ops.shaping import expand_dims, reshape
 from gtape.spec import broadcast_shapes
 
-# --- Counted -----------------------------------------------------------------------------
+# --- Counted --------------------------------------------------------------------------
 
 
 def range(
@@ -53,22 +54,25 @@ def range(
     """Return start, start + delta, start + 2 * delta, ... up to but without the limit.
 
     Args:
-        start: The first number; if it is the only one given, it is the limit and 0 the start.
+        start: The first number; if it is given alone, it is the limit and 0 the start.
         limit: The end, which is left out.
         delta: The step; negative counts down.
-        dtype: The dtype; by default what the three promote to: int32 for Python ints (int64
-            where they need it), the default float for Python floats.
+        dtype: The dtype; by default what the three promote to: int32 for Python ints
+            (int64 where they need it), the default float for Python floats.
 
     Raises:
-        ArgumentError: If delta is zero or leads away from the limit, or a number is not finite.
+        ArgumentError: If delta is zero or leads away from the limit, or a number is not
+            finite.
         ArgumentTypeError: If one of them is not a real number.
         DTypeError: If a float is counted in an integer dtype.
         RangeError: If a number is out of the range of the dtype.
 
     Example:
         >>> import gtape as gt
-        >>> gt.range(5).numpy(), gt.range(3., 1., -0.5).numpy()
-        (array([0, 1, 2, 3, 4], dtype=int32), array([3. , 2.5, 2. , 1.5], dtype=float32))
+        >>> gt.range(5).numpy()
+        array([0, 1, 2, 3, 4], dtype=int32)
+        >>> gt.range(3., 1., -0.5).numpy()
+        array([3. , 2.5, 2. , 1.5], dtype=float32)
     """
     if limit is None:
         start, limit = 0, start
@@ -92,11 +96,11 @@ def range(
 
 
 def _ceil(x: float) -> int:
-    return math.ceil(min(x, 2.0**63))  # what is more is refused as too much memory
+    return math.ceil(min(x, 2.0**62))  # what is more is refused as too much memory
 
 
 def _number(argument: str, value: Any) -> tuple[Any, Kind]:
-    """Return a scalar as a Python number, and its dtype; a Python type for a weak one."""
+    """Return a scalar as a Python number, and its dtype, or Python type if weak."""
     kind: Kind
     if type(value) in (int, float):
         number, kind = value, type(value)
@@ -104,7 +108,7 @@ def _number(argument: str, value: Any) -> tuple[Any, Kind]:
         tensor = given("range", value)
         if tensor.ndim:
             raise ShapeError(
-                f"range: {argument} has shape {tuple(tensor.shape)}, not that of a scalar",
+                f"range: {argument} has shape {tuple(tensor.shape)}, not a scalar's",
                 "Give a single number",
             )
         number, kind = np.asarray(tensor).item(), numpy_dtype_of(tensor)
@@ -116,7 +120,7 @@ def _number(argument: str, value: Any) -> tuple[Any, Kind]:
         raise ArgumentError(f"range: {argument} is {number}", "Give a finite number")
     if not -(2.0**63) <= number < 2.0**64 and isinstance(number, int):
         raise RangeError(
-            f"range: {argument} {number} is out of the range of every integer dtype",
+            f"range: {argument} {short(number)} is out of the range of every dtype",
             "Use floats",
         )
     return number, kind
@@ -148,7 +152,7 @@ def _counted(first: int, step: int, count: int, target: NumpyDType) -> Any:
                 f"{limits.min} to {limits.max}",
                 "Use a wider dtype",
             )
-    # Modulo 2**64 every integer dtype counts right, however far apart first and step are.
+    # Modulo 2**64 every integer dtype counts right, whatever first and step are.
     position = np.arange(count, dtype=np.uint64)
     counted = position * np.uint64(step % 2**64) + np.uint64(first % 2**64)
     return counted.astype(target)
@@ -159,8 +163,8 @@ def linspace(start: TensorLike, stop: TensorLike, num: int, axis: int = 0) -> Te
 
     Args:
         start: The first number, or a tensor of first numbers.
-        stop: The last number, or a tensor of them; it broadcasts with start. Integers are
-            spaced as float64.
+        stop: The last number, or a tensor of them; it broadcasts with start. Integers
+            are spaced as float64.
         num: How many; of a single one it is start.
         axis: The place of the new axis in the result.
 
@@ -207,7 +211,7 @@ def _count(name: str, argument: str, value: Any) -> int:
 
 
 def _pair(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return two operands as tensors, Python numbers adapted to the tensor beside them."""
+    """Return two operands as tensors; Python numbers adapt to a tensor beside them."""
     python = (int, float, complex, list, tuple)
     weak = [isinstance(v, python) and not isinstance(v, np.generic) for v in (x, y)]
     if weak[0] and not weak[1]:
@@ -217,7 +221,7 @@ def _pair(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     return x, convert(y, x.dtype) if weak[1] and not weak[0] else given(name, y)
 
 
-# --- Spread over grids -------------------------------------------------------------------
+# --- Spread over grids ----------------------------------------------------------------
 
 
 def one_hot(
@@ -228,7 +232,7 @@ def one_hot(
     axis: int | None = None,
     dtype: DTypeLike | None = None,
 ) -> Tensor:
-    """Return a tensor that is on where the place along a new axis equals the index, else off.
+    """Return codes that are on where the place on a new axis is the index, else off.
 
     Args:
         indices: Integers. One below 0, or depth or above, is off everywhere.
@@ -271,7 +275,7 @@ def _switch(on: Any, off: Any, dtype: DTypeLike | None) -> tuple[Any, Any]:
         dtype = default_float()
     pair = (1 if on is None else on, 0 if off is None else off)
     for value in pair:
-        if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0):
+        if isinstance(value, (list, tuple)) or getattr(value, "ndim", None):
             raise ShapeError(
                 f"one_hot: the value {value!r} is not a scalar", "Give single numbers"
             )
@@ -279,17 +283,17 @@ def _switch(on: Any, off: Any, dtype: DTypeLike | None) -> tuple[Any, Any]:
         return pair
     wanted = as_numpy_dtype(dtype)
     if wanted.kind == "b":
-        pair = tuple(v == 1 if type(v) is int and v in (0, 1) else v for v in pair)  # type: ignore[assignment]
+        pair = (on is None or on, False if off is None else off)
     return given("one_hot", pair[0], wanted), given("one_hot", pair[1], wanted)
 
 
 def meshgrid(*args: TensorLike, indexing: str = "xy") -> list[Tensor]:
-    """Return the coordinates of a grid: each vector repeated along the axes of the others.
+    """Return the coordinates of a grid: each vector repeated along the others' axes.
 
     Args:
         *args: A vector, or a scalar, for each axis.
-        indexing: "xy" exchanges the first two axes, so that the first vector runs along the
-            columns; "ij" has the vectors along the axes in order.
+        indexing: "xy" exchanges the first two axes, so that the first vector runs along
+            the columns; "ij" has the vectors along the axes in order.
 
     Raises:
         ShapeError: If one has more than one axis.

@@ -1,4 +1,4 @@
-"""Cut, repeat, pad, reverse and roll; and the shape, rank and size of a tensor as tensors."""
+"""Cut, repeat, reverse and roll: the elements of a tensor in other places."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.dtypes import DTypeLike, as_dtype, as_numpy_dtype
-from gtape.errors import ArgumentError, DTypeError, RangeError, ShapeError
+from gtape.errors import ShapeError
 from gtape.lowering import Reindex, View
 from gtape.ops.common import (
     Axis,
@@ -22,25 +21,18 @@ from gtape.ops.common import (
     normalize_axes,
     normalize_axis,
     numpy_dtype_of,
-    one_of,
     same_spec,
 )
 from gtape.ops.creation import check_memory, given, made
-from gtape.ops.indexing import index
+from gtape.ops.indices import index
 from gtape.ops.linear import broadcast_to
+from gtape.ops.padding import block, check_counts
 from gtape.ops.shaping import reshape
-from gtape.ops.slicing import concat, embed, strided_slice
+from gtape.ops.slicing import strided_slice
 from gtape.primitive import Primitive
-from gtape.spec import Dim, TensorSpec
+from gtape.spec import TensorSpec
 
-# --- Cut ---------------------------------------------------------------------------------
-
-
-def _block(x: Tensor, axis: int, start: int, size: int, step: int = 1) -> Tensor:
-    """Return x[start], x[start + step], ... along an axis."""
-    starts, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
-    starts[axis], sizes[axis], steps[axis] = start, size, step
-    return strided_slice(x, starts, sizes, steps)
+# --- Cut ------------------------------------------------------------------------------
 
 
 def unstack(value: TensorLike, num: int | None = None, axis: int = 0) -> list[Tensor]:
@@ -69,7 +61,7 @@ def unstack(value: TensorLike, num: int | None = None, axis: int = 0) -> list[Te
             "Leave num out, or give the size",
         )
     rest = (*x.shape[:place], *x.shape[place + 1 :])
-    return [reshape(_block(x, place, i, 1), rest) for i in builtins.range(size)]
+    return [reshape(block(x, place, i, 1), rest) for i in builtins.range(size)]
 
 
 def split(
@@ -79,8 +71,8 @@ def split(
 
     Args:
         value: A tensor of rank 1 or more.
-        num_or_size_splits: The number of equal pieces, or a list of their sizes, of which one
-            may be -1 and follows from the others.
+        num_or_size_splits: The number of equal pieces, or a list of their sizes, of
+            which one may be -1 and follows from the others.
         axis: The axis that is cut.
 
     Raises:
@@ -96,7 +88,7 @@ def split(
     sizes = _split_sizes(num_or_size_splits, x.shape[place], place)
     pieces, start = [], 0
     for size in sizes:
-        pieces.append(_block(x, place, start, size))
+        pieces.append(block(x, place, start, size))
         start += size
     return pieces
 
@@ -107,7 +99,7 @@ def _split_sizes(splits: Any, total: int, axis: int) -> tuple[int, ...]:
         [count] = sizes
         if count <= 0 or total % count:
             raise ShapeError(
-                f"split: axis {axis} of size {total} does not fall into {count} equal parts",
+                f"split: axis {axis} of size {total} has no {count} equal parts",
                 "Give a divisor of the size, or a list of sizes",
             )
         return (total // count,) * count
@@ -122,7 +114,7 @@ def _split_sizes(splits: Any, total: int, axis: int) -> tuple[int, ...]:
     return sizes
 
 
-# --- Repeat ------------------------------------------------------------------------------
+# --- Repeat ---------------------------------------------------------------------------
 
 
 def tile(input: TensorLike, multiples: Sequence[int] | int) -> Tensor:
@@ -149,7 +141,7 @@ def tile(input: TensorLike, multiples: Sequence[int] | int) -> Tensor:
             f"tile: multiples {counts} for a tensor of shape {tuple(x.shape)}",
             "Give one entry for each axis",
         )
-    _check_counts("tile", "multiples", counts)
+    check_counts("tile", "multiples", counts)
     columns, blocks = [], []
     for count, size in zip(counts, x.shape, strict=True):
         columns += [1, size]
@@ -157,13 +149,6 @@ def tile(input: TensorLike, multiples: Sequence[int] | int) -> Tensor:
     shape = tuple(c * d for c, d in zip(counts, x.shape, strict=True))
     check_memory("tile", shape, numpy_dtype_of(x))
     return reshape(broadcast_to(reshape(x, columns), blocks), shape)
-
-
-def _check_counts(name: str, argument: str, counts: Sequence[int]) -> None:
-    if any(c < 0 for c in counts):
-        raise ArgumentError(
-            f"{name}: {argument} {tuple(counts)} has a negative entry", "Give 0 or more"
-        )
 
 
 def repeat(
@@ -191,7 +176,7 @@ def repeat(
         axis = 0
     place = normalize_axis("repeat", axis, x.ndim)
     counts = as_ints("repeat", "repeats", repeats)
-    _check_counts("repeat", "repeats", counts)
+    check_counts("repeat", "repeats", counts)
     before, size, after = x.shape[:place], x.shape[place], x.shape[place + 1 :]
     if len(counts) == 1:
         shape = (*before, size * counts[0], *after)
@@ -208,89 +193,7 @@ def repeat(
     return index(x, (made(places),), (place,))
 
 
-# --- Pad ---------------------------------------------------------------------------------
-
-
-def pad(
-    tensor: TensorLike,
-    paddings: Sequence[Sequence[int]],
-    mode: str = "CONSTANT",
-    constant_values: TensorLike = 0,
-) -> Tensor:
-    """Return a tensor with elements added before and behind it on each axis.
-
-    Args:
-        tensor: A tensor.
-        paddings: For each axis how many before and how many behind.
-        mode: "CONSTANT" adds a constant, "REFLECT" mirrors at the first and last element,
-            "SYMMETRIC" mirrors at the edges, so that these elements come twice.
-        constant_values: The constant, a scalar; no gradient flows to it.
-
-    Raises:
-        ShapeError: If paddings is not a pair for each axis, or a mirror image is longer than
-            the tensor.
-        ArgumentError: If an entry is negative, or the mode unknown.
-        DTypeError: If the constant does not fit the dtype of the tensor.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.pad([1, 2, 3], [[2, 1]], mode="REFLECT").numpy()
-        array([3, 2, 1, 2, 3, 2], dtype=int32)
-    """
-    x = given("pad", tensor)
-    word = one_of("pad", "mode", mode, ("CONSTANT", "REFLECT", "SYMMETRIC"))
-    pairs = _pairs(paddings, x)
-    shape = tuple(a + d + b for (a, b), d in zip(pairs, x.shape, strict=True))
-    check_memory("pad", shape, numpy_dtype_of(x))
-    if word == "CONSTANT":
-        value = given("pad", constant_values, numpy_dtype_of(x))
-        if value.ndim:
-            raise ShapeError(
-                f"pad: constant_values has shape {tuple(value.shape)}, not a scalar's",
-                "Give a single number",
-            )
-        fill = np.asarray(value).item()
-        return embed(x, shape, [a for a, _ in pairs], (1,) * x.ndim, fill)
-    for axis, pair in enumerate(pairs):
-        x = _mirrored(x, axis, *pair, edge=0 if word == "SYMMETRIC" else 1)
-    return x
-
-
-def _pairs(paddings: Any, x: Tensor) -> list[tuple[int, int]]:
-    rows = paddings.tolist() if isinstance(paddings, np.ndarray) else paddings
-    if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
-        raise ShapeError(
-            f"pad: paddings {paddings!r} is not a list of pairs",
-            "Give [before, behind] for each axis",
-        )
-    pairs = [as_ints("pad", "paddings", row) for row in rows]
-    if len(pairs) != x.ndim or any(len(pair) != 2 for pair in pairs):
-        raise ShapeError(
-            f"pad: paddings {pairs} for a tensor of shape {tuple(x.shape)}",
-            "Give [before, behind] for each axis",
-        )
-    for pair in pairs:
-        _check_counts("pad", "paddings", pair)
-    return pairs  # type: ignore[return-value]
-
-
-def _mirrored(x: Tensor, axis: int, before: int, behind: int, edge: int) -> Tensor:
-    """Return x with mirror images along an axis; edge counts the elements mirrored at."""
-    size = x.shape[axis]
-    if max(before, behind) > max(size - edge, 0):
-        raise ShapeError(
-            f"pad: {max(before, behind)} mirrored elements for axis {axis} of size {size}",
-            f"Pad by at most {max(size - edge, 0)} on each side",
-        )
-    pieces = [x]
-    if before:
-        pieces.insert(0, _block(x, axis, before - 1 + edge, before, -1))
-    if behind:
-        pieces.append(_block(x, axis, size - 1 - edge, behind, -1))
-    return concat(pieces, axis) if len(pieces) > 1 else x
-
-
-# --- Reverse and roll --------------------------------------------------------------------
+# --- Reverse and roll -----------------------------------------------------------------
 
 
 def reverse(tensor: TensorLike, axis: Axis) -> Tensor:
@@ -347,7 +250,7 @@ def _rolled(x: Tensor, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Tensor
 
 
 def roll(input: TensorLike, shift: int | Sequence[int], axis: Axis) -> Tensor:
-    """Return a tensor with its elements moved along axes; those that fall out come in again.
+    """Return a tensor with its elements moved along axes, around the ends.
 
     Args:
         input: A tensor.
@@ -373,93 +276,3 @@ def roll(input: TensorLike, shift: int | Sequence[int], axis: Axis) -> Tensor:
         i = normalize_axis("roll", place, x.ndim)
         by[i] = by.get(i, 0) + s
     return _rolled(x, tuple(by.values()), tuple(by)) if by else x
-
-
-# --- Shape, rank, size -------------------------------------------------------------------
-
-
-def shape(input: TensorLike, out_type: DTypeLike = "int32") -> Tensor:
-    """Return the sizes of the axes of a tensor as a vector.
-
-    Args:
-        input: A tensor.
-        out_type: An integer dtype.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.shape([[1, 2, 3], [4, 5, 6]]).numpy()
-        array([2, 3], dtype=int32)
-    """
-    x = given("shape", input)
-    return _measured("shape", list(x.shape), out_type)
-
-
-def rank(input: TensorLike) -> Tensor:
-    """Return the number of axes of a tensor as an int32 scalar.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.rank([[1, 2, 3], [4, 5, 6]]).numpy()
-        np.int32(2)
-    """
-    return made(np.int32(given("rank", input).ndim))
-
-
-def size(input: TensorLike, out_type: DTypeLike = "int32") -> Tensor:
-    """Return the number of elements of a tensor as a scalar.
-
-    Args:
-        input: A tensor.
-        out_type: An integer dtype.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.size([[1, 2, 3], [4, 5, 6]]).numpy()
-        np.int32(6)
-    """
-    x = given("size", input)
-    return _measured("size", math.prod(x.shape), out_type)
-
-
-def _measured(name: str, value: Any, out_type: DTypeLike) -> Tensor:
-    target = as_numpy_dtype(out_type)
-    if target.kind not in "iu":
-        raise DTypeError(
-            f"{name}: out_type {as_dtype(target)} is not an integer dtype",
-            "Use int32 or int64",
-        )
-    try:
-        return made(np.array(value, dtype=target))
-    except OverflowError:
-        raise RangeError(
-            f"{name}: {value} is out of the range of {as_dtype(target)}",
-            "Use out_type=gt.int64",
-        ) from None
-
-
-def ensure_shape(x: TensorLike, shape: Sequence[Dim]) -> Tensor:
-    """Return a tensor as it is, if it has a shape.
-
-    Args:
-        x: A tensor.
-        shape: The sizes it must have; `None` for any size.
-
-    Raises:
-        ShapeError: If it has another one.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.ensure_shape([1, 2, 3], [None]).numpy()
-        array([1, 2, 3], dtype=int32)
-    """
-    tensor = given("ensure_shape", x)
-    wanted = tuple(
-        None if d is None else as_int("ensure_shape", "size", d)
-        for d in ([shape] if isinstance(shape, int) else shape)
-    )
-    if not TensorSpec(wanted).shape.is_compatible_with(tuple(tensor.shape)):
-        raise ShapeError(
-            f"ensure_shape: a tensor of shape {tuple(tensor.shape)}, not {wanted}",
-            "Reshape it, or mend what made it",
-        )
-    return tensor

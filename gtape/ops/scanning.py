@@ -1,4 +1,4 @@
-"""Running sums, products, extrema and logarithms of sums along an axis, and a recurrence.
+"""Running sums, products and extrema along an axis, and a linear recurrence.
 
 No rule divides by its input: the gradient of a running product is a first-order linear
 recurrence, which is a scan as well and closed under its own gradient.
@@ -16,22 +16,15 @@ from gtape.dispatch import apply
 from gtape.dtypes import as_dtype, default_float
 from gtape.errors import ArgumentTypeError, ShapeError
 from gtape.lowering import Custom
-from gtape.ops.common import (
-    Tensor,
-    TensorLike,
-    convert,
-    elementwise,
-    normalize_axis,
-    same_spec,
-)
-from gtape.ops.indexing import index_add
+from gtape.ops.common import Tensor, TensorLike, convert, normalize_axis, same_spec
+from gtape.ops.indices import index_add
 from gtape.ops.linear import cast, where
 from gtape.ops.logic import not_equal
 from gtape.ops.slicing import embed, strided_slice
-from gtape.primitive import OperandRule, Primitive, VjpRule, floating, number, real
+from gtape.primitive import OperandRule, Primitive, VjpRule, number, real
 from gtape.spec import TensorSpec
 
-# --- Helpers of all sums and products ----------------------------------------------------
+# --- Helpers of all sums and products -------------------------------------------------
 
 
 def is_half(x: Any) -> bool:
@@ -40,7 +33,7 @@ def is_half(x: Any) -> bool:
 
 
 def wide(x: Any) -> Any:
-    """Return an array of half precision as float32, in which it is added up; others as is."""
+    """Return an array of half precision as float32, to add it up; others as is."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 and is_half(x) else x
 
 
@@ -58,20 +51,20 @@ def convert_inexact(x: TensorLike) -> Tensor:
 
 
 def require_flag(name: str, argument: str, value: Any) -> bool:
-    """Return a flag.
+    """Return a flag as a bool; 0 and 1 are flags too.
 
     Raises:
-        ArgumentTypeError: If it is not a bool.
+        ArgumentTypeError: If it is anything else.
     """
-    if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentTypeError(
-            f"{name}: {argument} must be True or False, got {value!r}", "Give a bool"
-        )
-    return bool(value)
+    if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
+        return bool(value)
+    raise ArgumentTypeError(
+        f"{name}: {argument} must be True or False, got {value!r}", "Give a bool"
+    )
 
 
 def shifted(x: Tensor, axis: int, by: int, fill: float = 0) -> Tensor:
-    """Return out[i] = x[i - by] along an axis, and the fill where there is no such element.
+    """Return out[i] = x[i - by] along an axis, the fill where there is no such element.
 
     Args:
         x: A tensor.
@@ -92,18 +85,18 @@ def _at(axis: int, start: int, sizes: Sequence[int]) -> list[int]:
     return [start if i == axis else 0 for i in range(len(sizes))]
 
 
-def _ahead(reverse: bool) -> int:
+def ahead_of(reverse: bool) -> int:
     """The step from an element to the next one of the scan."""
     return -1 if reverse else 1
 
 
-# --- The declaration of a scan -----------------------------------------------------------
+# --- The declaration of a scan --------------------------------------------------------
 
 
-def _scan(
+def scan(
     name: str, ufunc: np.ufunc, vjp: VjpRule, operands: OperandRule = number
 ) -> Primitive:
-    """Return the primitive out[i] = ufunc(out[i - 1], x[i]), with attributes axis, reverse."""
+    """Return the primitive out[i] = ufunc(out[i - 1], x[i]) along an attribute axis."""
 
     def forward(x: Any, *, axis: int, reverse: bool) -> Any:
         flip = (slice(None),) * axis + (slice(None, None, -1 if reverse else None),)
@@ -121,27 +114,29 @@ def _scan(
     )
 
 
-def _run(
+def run_scan(
     primitive: Primitive, x: Tensor, axis: int, exclusive: Any, reverse: Any, fill: Any
 ) -> Tensor:
+    """Return a scan of x; an exclusive one starts with the fill."""
     name = primitive.name
     place = normalize_axis(name, axis, x.ndim)
     back = require_flag(name, "reverse", reverse)
     out = apply(primitive, x, axis=place, reverse=back)
     if require_flag(name, "exclusive", exclusive):
-        out = shifted(out, place, _ahead(back), fill)
+        out = shifted(out, place, ahead_of(back), fill)
     return out
 
 
-# --- Sum ---------------------------------------------------------------------------------
+# --- Sum ------------------------------------------------------------------------------
 
-_cumsum = _scan(
-    "cumsum",
-    np.add,
-    vjp=lambda g, _out, _x, *, axis, reverse: (
-        apply(_cumsum, g, axis=axis, reverse=not reverse),
-    ),
-)
+
+def _cumsum_vjp(
+    g: Any, _out: Any, _x: Any, *, axis: int, reverse: bool
+) -> tuple[Any, ...]:
+    return (apply(_cumsum, g, axis=axis, reverse=not reverse),)
+
+
+_cumsum = scan("cumsum", np.add, vjp=_cumsum_vjp)
 
 
 def cumsum(
@@ -163,10 +158,10 @@ def cumsum(
         >>> gt.cumsum([1, 2, 3]).numpy(), gt.cumsum([1, 2, 3], exclusive=True).numpy()
         (array([1, 3, 6], dtype=int32), array([0, 1, 3], dtype=int32))
     """
-    return _run(_cumsum, convert(x), axis, exclusive, reverse, 0)
+    return run_scan(_cumsum, convert(x), axis, exclusive, reverse, 0)
 
 
-# --- Linear recurrence -------------------------------------------------------------------
+# --- Linear recurrence ----------------------------------------------------------------
 
 _NARROW = 24
 """Below this many columns a loop over Python numbers is faster than one over rows."""
@@ -220,7 +215,7 @@ def _column(factors: list[Any], terms: list[Any]) -> list[Any]:
 def _recurrence_vjp(
     g: Any, out: Any, a: Any, _b: Any, *, axis: int, reverse: bool
 ) -> tuple[Any, ...]:
-    ahead = _ahead(reverse)
+    ahead = ahead_of(reverse)
     terms = linear_recurrence(shifted(a, axis, -ahead), g, axis, not reverse)
     return lambda: terms * shifted(out, axis, ahead), terms
 
@@ -247,22 +242,20 @@ def linear_recurrence(a: Tensor, b: Tensor, axis: int, reverse: bool = False) ->
     return apply(_linear_recurrence, a, b, axis=axis, reverse=reverse)
 
 
-# --- Product -----------------------------------------------------------------------------
+# --- Product --------------------------------------------------------------------------
 
 
 def _cumprod_vjp(
     g: Any, out: Any, x: Any, *, axis: int, reverse: bool
 ) -> tuple[Any, ...]:
-    # d out[i] / d x[j] = (product before j) * (product of those after j, up to i). The sum over
-    # i of the second factor with g[i] obeys h[j] = g[j] + x[j + 1] * h[j + 1].
-    ahead = _ahead(reverse)
+    # d out[i] / d x[j] = (product before j) * (product of those after j, up to i). The
+    # second factor times g[i], summed over i, obeys h[j] = g[j] + x[j + 1] * h[j + 1].
+    ahead = ahead_of(reverse)
     before = shifted(out, axis, ahead, 1)
-    return (
-        before * linear_recurrence(shifted(x, axis, -ahead), g, axis, not reverse),
-    )
+    return (before * linear_recurrence(shifted(x, axis, -ahead), g, axis, not reverse),)
 
 
-_cumprod = _scan("cumprod", np.multiply, vjp=_cumprod_vjp)
+_cumprod = scan("cumprod", np.multiply, vjp=_cumprod_vjp)
 
 
 def cumprod(
@@ -286,19 +279,19 @@ def cumprod(
         >>> gt.cumprod([2, 3, 4]).numpy(), gt.cumprod([2, 3, 4], reverse=True).numpy()
         (array([ 2,  6, 24], dtype=int32), array([24, 12,  4], dtype=int32))
     """
-    return _run(_cumprod, convert(x), axis, exclusive, reverse, 1)
+    return run_scan(_cumprod, convert(x), axis, exclusive, reverse, 1)
 
 
-# --- Extrema -----------------------------------------------------------------------------
+# --- Extrema --------------------------------------------------------------------------
 
 
 def _extremum_vjp(
     g: Any, out: Any, _x: Any, *, axis: int, reverse: bool
 ) -> tuple[Any, ...]:
-    # Where the result changes, a new element took over; it is responsible until the next.
+    # Where the result changes a new element took over; it stays until the next does.
     size = _x.shape[axis]
     here = np.arange(size).reshape(_along(axis, _x.shape))
-    starts = not_equal(out, shifted(out, axis, _ahead(reverse)))
+    starts = not_equal(out, shifted(out, axis, ahead_of(reverse)))
     if reverse:
         leader = apply(_cummin, where(starts, here, size - 1), axis=axis, reverse=True)
     else:
@@ -314,8 +307,8 @@ def _along(axis: int, shape: Sequence[int]) -> list[int]:
     return [d if i == axis else 1 for i, d in enumerate(shape)]
 
 
-_cummax = _scan("cummax", np.maximum, vjp=_extremum_vjp, operands=real)
-_cummin = _scan("cummin", np.minimum, vjp=_extremum_vjp, operands=real)
+_cummax = scan("cummax", np.maximum, vjp=_extremum_vjp, operands=real)
+_cummin = scan("cummin", np.minimum, vjp=_extremum_vjp, operands=real)
 
 
 def cummax(x: TensorLike, axis: int = 0, reverse: bool = False) -> Tensor:
@@ -336,7 +329,7 @@ def cummax(x: TensorLike, axis: int = 0, reverse: bool = False) -> Tensor:
         >>> gt.cummax([1, 3, 2, 4]).numpy()
         array([1, 3, 3, 4], dtype=int32)
     """
-    return _run(_cummax, convert(x), axis, False, reverse, 0)
+    return run_scan(_cummax, convert(x), axis, False, reverse, 0)
 
 
 def cummin(x: TensorLike, axis: int = 0, reverse: bool = False) -> Tensor:
@@ -357,69 +350,4 @@ def cummin(x: TensorLike, axis: int = 0, reverse: bool = False) -> Tensor:
         >>> gt.cummin([3, 1, 2]).numpy()
         array([3, 1, 1], dtype=int32)
     """
-    return _run(_cummin, convert(x), axis, False, reverse, 0)
-
-
-# --- Logarithm of a sum of exponentials --------------------------------------------------
-
-
-def _exp_difference_forward(x: Any, y: Any) -> Any:
-    same = np.isinf(x) & (x == y)
-    out = np.where(same, x > 0, np.exp(x - np.where(same, 0, y)))
-    return out.astype(x.dtype, copy=False)
-
-
-@elementwise(
-    _exp_difference_forward,
-    "(1.0 if x > 0 else 0.0) if isinf(x) and x == y else exp(x - y)",
-    vjp=lambda g, out, _x, _y: (lambda: g * out, lambda: -g * out),
-    operands=floating,
-)
-def exp_difference(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return e**(x - y), with 1 where both are +inf and 0 where both are -inf.
-
-    It is the share of e**x in a sum of exponentials whose logarithm is y.
-    """
-
-
-def _cumulative_logsumexp_vjp(
-    g: Any, out: Any, x: Any, *, axis: int, reverse: bool
-) -> tuple[Any, ...]:
-    # The sum over i >= j of g[i] * e**(x[j] - out[i]), with factors that are at most 1:
-    # out grows along the scan.
-    ahead = _ahead(reverse)
-    decay = exp_difference(out, shifted(out, axis, -ahead, math.inf))
-    return (
-        exp_difference(x, out) * linear_recurrence(decay, g, axis, not reverse),
-    )
-
-
-_cumulative_logsumexp = _scan(
-    "cumulative_logsumexp",
-    np.logaddexp,
-    vjp=_cumulative_logsumexp_vjp,
-    operands=floating,
-)
-
-
-def cumulative_logsumexp(
-    x: TensorLike, axis: int = 0, exclusive: bool = False, reverse: bool = False
-) -> Tensor:
-    """Return the running log(exp(x[0]) + ... + exp(x[i])) along an axis, without overflow.
-
-    Args:
-        x: A floating-point tensor.
-        axis: The axis to run along.
-        exclusive: Whether x[i] itself is left out of out[i], so that out[0] is -inf.
-        reverse: Whether it runs from the end.
-
-    Raises:
-        ShapeError: If x has no such axis.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.cumulative_logsumexp([1000., 1000.]).numpy().round(2)
-        array([1000.  , 1000.69], dtype=float32)
-    """
-    x = convert_inexact(x)
-    return _run(_cumulative_logsumexp, x, axis, exclusive, reverse, -math.inf)
+    return run_scan(_cummin, convert(x), axis, False, reverse, 0)

@@ -58,8 +58,8 @@ def sigmoid(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.sigmoid([-1., 0., 1.]).numpy()
-        array([0.26894143, 0.5       , 0.7310586 ], dtype=float32)
+        >>> gt.sigmoid([-1., 0., 1.]).numpy().round(3)
+        array([0.269, 0.5  , 0.731], dtype=float32)
     """
 
 
@@ -74,8 +74,8 @@ def log_sigmoid(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.log_sigmoid([-100., 0.]).numpy()
-        array([-100.        ,   -0.6931472], dtype=float32)
+        >>> gt.log_sigmoid([-100., 0.]).numpy().round(3)
+        array([-100.   ,   -0.693], dtype=float32)
     """
 
 
@@ -99,8 +99,8 @@ def softplus(features: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.nn.softplus([-100., 0., 100.]).numpy()
-        array([3.7835059e-44, 6.9314718e-01, 1.0000000e+02], dtype=float32)
+        >>> gt.nn.softplus([-1000., 1000.]).numpy()
+        array([   0., 1000.], dtype=float32)
     """
     return apply(_softplus, features)
 
@@ -149,8 +149,8 @@ def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.logaddexp([0., 1000.], [0., 1000.]).numpy()
-        array([   0.6931472, 1000.6931   ], dtype=float32)
+        >>> gt.logaddexp(0., [0., 1000.]).numpy().round()
+        array([   1., 1000.], dtype=float32)
     """
 
 
@@ -221,8 +221,8 @@ def erf(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.erf([0., 1.]).numpy()
-        array([0.       , 0.8427008], dtype=float32)
+        >>> gt.erf([0., 1.]).numpy().round(3)
+        array([0.   , 0.843], dtype=float32)
     """
 
 
@@ -237,8 +237,8 @@ def erfc(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.erfc([0., 5.]).numpy()
-        array([1.0000000e+00, 1.5374597e-12], dtype=float32)
+        >>> gt.erfc([0., 1.]).numpy().round(3)
+        array([1.   , 0.157], dtype=float32)
     """
 
 
@@ -298,8 +298,8 @@ def polygamma(a: TensorLike, x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.polygamma(1, 1.).numpy()
-        np.float32(1.644934)
+        >>> gt.polygamma(1, 1.).numpy().round(3)
+        np.float32(1.645)
     """
     return apply(_polygamma, a, x)
 
@@ -315,13 +315,18 @@ def digamma(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.digamma(1.).numpy()
-        np.float32(-0.5772157)
+        >>> gt.digamma(1.).numpy().round(3)
+        np.float32(-0.577)
     """
 
 
+def _lgamma_forward(x: Any) -> Any:
+    # SciPy says -inf at -inf and the C standard, so compiled code too, inf.
+    return np.where(x == -np.inf, np.inf, scipy_special.gammaln(x))
+
+
 @elementwise(
-    _scipy("gammaln"),
+    through_float32(_lgamma_forward),
     "lgamma(x)",
     vjp=lambda g, _out, x: (g * digamma(x),),
     operands=floating,
@@ -331,6 +336,6 @@ def lgamma(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.lgamma([1., 5.]).numpy()
-        array([0.       , 3.1780539], dtype=float32)
+        >>> gt.lgamma([1., 5.]).numpy().round(3)
+        array([0.   , 3.178], dtype=float32)
     """

@@ -49,8 +49,8 @@ def sin(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.sin([0., 1.]).numpy()
-        array([0.       , 0.8414709], dtype=float32)
+        >>> gt.sin([0., 1.]).numpy().round(3)
+        array([0.   , 0.841], dtype=float32)
     """
 
 
@@ -78,11 +78,13 @@ def tan(x: TensorLike) -> Tensor:
     """
 
 
+# Subtracting 1 or -1 from a complex number keeps the sign of a zero imaginary part,
+# which tells the side of a branch cut; adding 1, or subtracting from 1, would lose it.
+
+
 def _one_minus_square(x: Any) -> Any:
     """Return 1 - x**2: exact near -1 and 1, on the right side of a branch cut."""
-    if is_complex(x):  # 1 - x would lose the sign of a zero imaginary part
-        return -((x - 1) * (x + 1))
-    return (1 - x) * (1 + x)
+    return -((x - 1) * (x - -1)) if is_complex(x) else (1 - x) * (1 + x)
 
 
 @elementwise(
@@ -96,8 +98,8 @@ def asin(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.asin([0., 1.]).numpy()
-        array([0.       , 1.5707964], dtype=float32)
+        >>> gt.asin([0., 1.]).numpy().round(3)
+        array([0.   , 1.571], dtype=float32)
     """
 
 
@@ -112,8 +114,8 @@ def acos(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.acos([0., 1.]).numpy()
-        array([1.5707964, 0.       ], dtype=float32)
+        >>> gt.acos([0., 1.]).numpy().round(3)
+        array([1.571, 0.   ], dtype=float32)
     """
 
 
@@ -125,8 +127,8 @@ def atan(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.atan(1.).numpy()
-        np.float32(0.7853982)
+        >>> gt.atan(1.).numpy().round(3)
+        np.float32(0.785)
     """
 
 
@@ -162,8 +164,8 @@ def atan2(y: TensorLike, x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.atan2(1., -1.).numpy()
-        np.float32(2.3561945)
+        >>> gt.atan2(1., -1.).numpy().round(3)
+        np.float32(2.356)
     """
     return apply(_atan2, y, x)
 
@@ -237,8 +239,8 @@ def tanh(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.tanh([0., 1.]).numpy()
-        array([0.       , 0.7615942], dtype=float32)
+        >>> gt.tanh([0., 1.]).numpy().round(3)
+        array([0.   , 0.762], dtype=float32)
     """
 
 
@@ -257,8 +259,8 @@ def asinh(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.asinh(1.).numpy()
-        np.float32(0.8813736)
+        >>> gt.asinh(1.).numpy().round(3)
+        np.float32(0.881)
     """
 
 
@@ -267,7 +269,7 @@ def asinh(x: TensorLike) -> Tensor:
     "acosh(x)",
     # Two roots: the square of a large x would overflow, and one root of a complex
     # product may lie on the wrong branch.
-    vjp=lambda g, _out, x: (g / (sqrt(x - 1) * sqrt(x + 1)),),
+    vjp=lambda g, _out, x: (g / (sqrt(x - 1) * sqrt(x - -1)),),
     operands=inexact,
 )
 def acosh(x: TensorLike) -> Tensor:
@@ -275,8 +277,8 @@ def acosh(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.acosh(2.).numpy()
-        np.float32(1.316958)
+        >>> gt.acosh(2.).numpy().round(3)
+        np.float32(1.317)
     """
 
 
@@ -291,6 +293,6 @@ def atanh(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.atanh(0.5).numpy()
-        np.float32(0.54930615)
+        >>> gt.atanh(0.5).numpy().round(3)
+        np.float32(0.549)
     """

@@ -1,4 +1,4 @@
-"""Windows that slide over the middle axes of a tensor: what convolution and pooling share."""
+"""Windows that slide over the middle axes of a tensor, for convolution and pooling."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ class Windows(NamedTuple):
             free = n + low + high - (k - 1) * d - 1
             if free < 0 and n:
                 raise ShapeError(
-                    f"{name}: a window that spans {(k - 1) * d + 1} on an axis of size {n} "
-                    f"padded by {low} and {high}",
+                    f"{name}: a window that spans {(k - 1) * d + 1} on an axis of size "
+                    f"{n} padded by {low} and {high}",
                     "Use a smaller window, or padding='SAME'",
                 )
             out.append(max(free // s + 1, 0))
         return tuple(out)
 
     def places(
-        self, sizes: Sequence[int], counts: Sequence[int]
+        self, sizes: Sequence[Any], counts: Sequence[Any]
     ) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]] | None]:
-        """Yield, for each place of the window, the windows and the elements that meet there.
+        """Yield, for each place in a window, the windows and elements that meet there.
 
-        Padding is left out, so both are blocks of equal sizes; `None` where all is padding.
+        Both are blocks of equal sizes, without the padding; `None` if all is padding.
 
         Args:
             sizes: The sizes of the spatial axes.
@@ -81,7 +81,7 @@ class Windows(NamedTuple):
             if None in found:
                 yield None
                 continue
-            outer, inner = zip(*found, strict=True)  # type: ignore[arg-type]
+            outer, inner = zip(*found, strict=True)
             yield (every, *outer), (every, *inner)
 
 
@@ -101,7 +101,8 @@ def as_windows(
         sizes: The sizes of the spatial axes.
         window: The size of the window.
         strides: An int, one for each spatial axis, or one for each axis.
-        padding: "SAME", "VALID", or a pair (before, after) for each spatial axis or each axis.
+        padding: "SAME", "VALID", or a pair (before, after) for each spatial axis or
+            each axis.
         dilations: As strides; `None` for 1.
         channels_first: Where the channels stand in lists with an entry for each axis.
     """
@@ -125,8 +126,8 @@ def per_axis(
     """Return an argument as one positive int for each spatial axis.
 
     Raises:
-        ArgumentError: If an entry is not positive, the entry of a batch or channel axis is not
-            1, or the length fits no reading.
+        ArgumentError: If an entry is not positive, the entry of a batch or channel axis
+            is not 1, or the length fits no reading.
         ArgumentTypeError: If an entry is not an integer.
     """
     entries = as_ints(name, argument, value)
@@ -178,8 +179,8 @@ def _named_padding(
 
 def _explicit_padding(name: str, padding: Any, rank: int, first: bool) -> Pairs:
     text = (
-        f"'SAME', 'VALID', or {rank} pairs (before, after), or {rank + 2} with (0, 0) for the "
-        "batch and the channels"
+        f"'SAME', 'VALID', or {rank} pairs (before, after), or {rank + 2} with (0, 0) "
+        "for the batch and the channels"
     )
     if not hasattr(padding, "__iter__"):
         raise ArgumentTypeError(
@@ -202,7 +203,7 @@ def _explicit_padding(name: str, padding: Any, rank: int, first: bool) -> Pairs:
     raise ArgumentError(f"{name}: padding {padding!r} does not fit", f"Use {text}")
 
 
-# --- Layout ------------------------------------------------------------------------------
+# --- Layout -------------------------------------------------------------------------
 
 FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
@@ -249,7 +250,7 @@ def as_images(
 
 
 def from_images(x: Tensor, batch: Sequence[int], channels_first: bool) -> Tensor:
-    """Return [batch, *spatial, channels] with the batch axes and the layout of the input."""
+    """Return [batch, *spatial, channels] with batch axes and layout of the input."""
     if channels_first:
         x = transpose(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
     return x if len(batch) == 1 else reshape(x, (*batch, *x.shape[1:]))

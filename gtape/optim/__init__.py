@@ -1,6 +1,6 @@
 """Optimizers: rules that turn gradients into new values of variables.
 
-`Optimizer` is the frame (`apply_gradients`, slots, options), each file beside it one rule.
+`Optimizer` is the frame (slots, options, `apply_gradients`); each rule has a file.
 """
 
 from gtape.optim.adadelta import Adadelta

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from gtape.ops.math import sqrt
-from gtape.optim.optimizer import Optimizer, Rate, in_range, scalar
+from gtape.optim.arguments import in_range
+from gtape.optim.optimizer import Optimizer, Rate
 from gtape.optim.slots import Slots
+from gtape.optim.steps import scalar
 
 
 class Adadelta(Optimizer):
@@ -21,8 +23,8 @@ class Adadelta(Optimizer):
         u = rho * u + (1 - rho) * d * d
         w += rate * d
 
-    The paper has a rate of 1. The default of 0.001 is that of Keras, with which variables
-    hardly move: by 8e-6 in five steps from gradients near 1.
+    The paper has a rate of 1. The default of 0.001 is that of Keras, with which
+    variables hardly move: by 8e-6 in five steps from gradients near 1.
 
     Args:
         learning_rate: The rate, a schedule of the step, or a variable.
@@ -78,9 +80,10 @@ class Adadelta(Optimizer):
         u = self.rho * slots.u + (1 - self.rho) * (d * d)
         return rate * d, Slots(v=v, u=u)
 
-    def _in_place(
+    def update_in_place(
         self, grad: Any, slots: list[Any], delta: Any, spare: Any, step: int
     ) -> Any:
+        """Do what `update` does on flat arrays."""
         v, u = slots
         np.multiply(grad, grad, out=spare)
         np.multiply(spare, 1 - self.rho, out=spare)

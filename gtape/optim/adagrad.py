@@ -8,8 +8,10 @@ import numpy as np
 
 from gtape.ops.linear import where
 from gtape.ops.math import sqrt
-from gtape.optim.optimizer import Optimizer, Rate, in_range, scalar
+from gtape.optim.arguments import in_range
+from gtape.optim.optimizer import Optimizer, Rate
 from gtape.optim.slots import Slots
+from gtape.optim.steps import scalar
 
 
 class Adagrad(Optimizer):
@@ -88,9 +90,10 @@ class Adagrad(Optimizer):
             delta = where(total > 0, delta, 0.0)
         return delta, Slots(total=total)
 
-    def _in_place(
+    def update_in_place(
         self, grad: Any, slots: list[Any], delta: Any, spare: Any, step: int
     ) -> Any:
+        """Do what `update` does on flat arrays."""
         [total] = slots
         np.multiply(grad, grad, out=delta)
         np.add(total, delta, out=total)

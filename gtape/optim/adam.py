@@ -8,8 +8,10 @@ import numpy as np
 
 from gtape.ops.arithmetic import maximum
 from gtape.ops.math import sqrt
-from gtape.optim.optimizer import Optimizer, Rate, in_range, scalar
+from gtape.optim.arguments import in_range
+from gtape.optim.optimizer import Optimizer, Rate
 from gtape.optim.slots import Slots
+from gtape.optim.steps import scalar
 
 
 class Adam(Optimizer):
@@ -22,13 +24,14 @@ class Adam(Optimizer):
         c = sqrt(1 - beta_2**t)
         w -= rate * c / (1 - beta_1**t) * m / (sqrt(v) + e)
 
-    The flavors differ in the place of epsilon: keras has `e = epsilon`, the "epsilon hat" of
-    the paper's section 2; torch and optax have `e = epsilon * c`, which is epsilon beside the
-    corrected root, the paper's algorithm 1. With a large epsilon the difference is large.
+    The flavors differ in the place of epsilon. keras has `e = epsilon`, the "epsilon
+    hat" of the paper's section 2. torch and optax have `e = epsilon * c`, which is
+    epsilon beside the corrected root, as in the paper's algorithm 1. With a large
+    epsilon the difference is large.
 
-    AMSGrad (Reddi, Kale, Kumar, "On the convergence of Adam and beyond", 2018) has h in place
-    of v under the root: `h = maximum(h, v)` in keras and torch; in optax the maximum is over
-    the corrected `v / (1 - beta_2**t)`.
+    AMSGrad (Reddi, Kale, Kumar, "On the convergence of Adam and beyond", 2018) has h in
+    place of v under the root: `h = maximum(h, v)` in keras and torch; in optax the
+    maximum is over the corrected `v / (1 - beta_2**t)`.
 
     Args:
         learning_rate: The rate, a schedule of the step, or a variable.
@@ -82,7 +85,7 @@ class Adam(Optimizer):
         self.slots = ("m", "v", "h") if self.amsgrad else ("m", "v")
 
     def _numbers(self, step: Any) -> tuple[Any, Any, Any]:
-        """Return the rate of m / (sqrt(v) + epsilon), that epsilon, and 1 - beta_2**step."""
+        """Return the factor of m / (sqrt(v) + e), that e, and 1 - beta_2**step."""
         c_1, c_2 = 1 - self.beta_1**step, 1 - self.beta_2**step
         # A power, since sqrt would make a strong float64 of a Python number.
         root = c_2**0.5
@@ -103,9 +106,10 @@ class Adam(Optimizer):
             h = v_or_h = maximum(slots.h, v)
         return -rate * m / (sqrt(v_or_h) + epsilon), Slots(m=m, v=v, h=h)
 
-    def _in_place(
+    def update_in_place(
         self, grad: Any, slots: list[Any], delta: Any, spare: Any, step: int
     ) -> Any:
+        """Do what `update` does on flat arrays."""
         rate, epsilon, c_2 = self._numbers(step)
         m, v = slots[:2]
         np.subtract(grad, m, out=delta)

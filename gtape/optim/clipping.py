@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gtape.errors import ArgumentError
 from gtape.ops.arithmetic import clip_by_value, maximum
 from gtape.ops.linear import cast, reduce_sum
 from gtape.ops.math import sqrt
 
 Clip = Callable[[Sequence[Any]], list[Any]]
+
+
+def chosen(name: str, limits: Mapping[str, float | None]) -> Clip | None:
+    """Return what clips by the one limit that is given, or `None` where there is none.
+
+    Raises:
+        ArgumentError: If more than one is given.
+    """
+    given = {kind: limit for kind, limit in limits.items() if limit is not None}
+    if len(given) > 1:
+        raise ArgumentError(
+            f"{name}: {' and '.join(given)} are given",
+            f"Use one of {', '.join(limits)}",
+        )
+    for kind, limit in given.items():
+        return _KINDS[kind](limit)
+    return None
 
 
 def by_value(limit: float) -> Clip:
@@ -22,7 +40,7 @@ def by_value(limit: float) -> Clip:
 
 
 def by_norm(limit: float) -> Clip:
-    """Return a function that scales each gradient down to a Euclidean norm of the limit."""
+    """Return a function that scales each gradient down to a norm of the limit."""
 
     def clip(gradients: Sequence[Any]) -> list[Any]:
         return [_scaled(g, limit, _sum_of_squares(g)) for g in gradients]
@@ -51,3 +69,10 @@ def _sum_of_squares(g: Any) -> Any:
 
 def _scaled(g: Any, limit: float, squares: Any) -> Any:
     return g * cast(limit / maximum(sqrt(squares), limit), g.dtype)
+
+
+_KINDS = {
+    "clipnorm": by_norm,
+    "clipvalue": by_value,
+    "global_clipnorm": by_global_norm,
+}

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from gtape.ops.math import sqrt
-from gtape.optim.optimizer import Optimizer, Rate, in_range, scalar
+from gtape.optim.arguments import in_range
+from gtape.optim.optimizer import Optimizer, Rate
 from gtape.optim.slots import Slots
+from gtape.optim.steps import scalar
 
 
 class RMSProp(Optimizer):
-    """RMSProp, by Tieleman and Hinton, lecture 6.5 of "Neural networks for machine learning".
+    """RMSProp, by Tieleman and Hinton, "Lecture 6.5: rmsprop", 2012.
 
     In Python notation, with v = b = mean = 0 at the start:
 
@@ -23,14 +25,14 @@ class RMSProp(Optimizer):
         b = momentum * b + rate * s; w -= b  # momentum: keras, optax
         b = momentum * b + s; w -= rate * b  # momentum: torch
 
-    Centered (Graves, "Generating sequences with recurrent neural networks", 2013), v is the
-    running variance in place of the mean square. It is kept as such,
+    Centered (Graves, "Generating sequences with recurrent neural networks", 2013), v is
+    the running variance in place of the mean square. It is kept as such,
 
         v = rho * v + rho * (1 - rho) * (g - mean)**2
         mean += (1 - rho) * (g - mean)
 
-    which equals the mean of squares less the square of the mean, but cannot become negative
-    by rounding.
+    which equals the mean of squares less the square of the mean, but cannot become
+    negative by rounding.
 
     Args:
         learning_rate: The rate, a schedule of the step, or a variable.
@@ -112,9 +114,10 @@ class RMSProp(Optimizer):
             delta = -b
         return delta, Slots(new, velocity=b)
 
-    def _in_place(
+    def update_in_place(
         self, grad: Any, slots: list[Any], delta: Any, spare: Any, step: int
     ) -> Any:
+        """Do what `update` does on flat arrays."""
         rate, torch = self.rate(step), self.flavor == "torch"
         v = slots[0]
         if self.centered:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gtape.optim.optimizer import Optimizer, Rate, in_range, scalar
+from gtape.optim.arguments import in_range
+from gtape.optim.optimizer import Optimizer, Rate
 from gtape.optim.slots import Slots
+from gtape.optim.steps import scalar
 
 
 class SGD(Optimizer):
@@ -21,9 +23,10 @@ class SGD(Optimizer):
     - momentum, torch and optax: `v = momentum * v + g; w -= rate * v`
     - Nesterov, torch and optax: then `w -= rate * (g + momentum * v)`
 
-    While the rate is constant the flavors give the same numbers. After a change of the rate
-    keras keeps the old one in v. Nesterov's form is that of Sutskever, Martens, Dahl, Hinton,
-    "On the importance of initialization and momentum in deep learning", 2013.
+    While the rate is constant the flavors give the same numbers. After a change of the
+    rate keras keeps the old one in v. Nesterov's form is that of Sutskever, Martens,
+    Dahl, Hinton, "On the importance of initialization and momentum in deep learning",
+    2013.
 
     Args:
         learning_rate: The rate, a schedule of the step, or a variable.
@@ -84,9 +87,10 @@ class SGD(Optimizer):
             delta = -rate * (self.momentum * v + grad if self.nesterov else v)
         return delta, Slots(velocity=v)
 
-    def _in_place(
+    def update_in_place(
         self, grad: Any, slots: list[Any], delta: Any, spare: Any, step: int
     ) -> Any:
+        """Do what `update` does on flat arrays."""
         rate = self.rate(step)
         if not self.momentum:
             return np.multiply(grad, -rate, out=delta)

@@ -1,4 +1,4 @@
-"""What an optimizer remembers for a variable: `Slots` in a rule, `Slot` variables outside."""
+"""What an optimizer remembers for a variable: `Slots` in a rule, `Slot`s outside."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gtape.eager import EagerTensor
-from gtape.errors import AttributeMissingError
+from gtape.errors import AttributeMissingError, ShapeError
 from gtape.variable import Variable
 
 
 class Slots(Mapping[str, Any]):
-    """The state of a rule for one variable: values by name, as entries and as attributes.
+    """The state of a rule for one variable: values by name, also as attributes.
 
     Args:
         values: A mapping from names to values, or pairs of these.
@@ -60,10 +60,10 @@ class Slots(Mapping[str, Any]):
 
 
 class Slot(Variable):
-    """A variable that holds one slot, and whose array its optimizer may change in place.
+    """A variable for one slot, whose array its optimizer may change in place.
 
-    Whoever reads or assigns the slot shares its array with it; the optimizer then makes itself
-    a new one before it goes on.
+    Whoever reads or assigns the slot shares its array with it; the optimizer then makes
+    itself a new one before it goes on.
 
     Args:
         array: The value at the start.
@@ -101,3 +101,18 @@ class State(NamedTuple):
 
     variable: Variable
     slots: tuple[Slot, ...]
+
+    def check(self, name: str) -> None:
+        """Require that the slots have the shape of the variable.
+
+        Raises:
+            ShapeError: If the variable has another shape than at its first update.
+        """
+        shape = self.variable._tensor._array.shape
+        for slot in self.slots:
+            if slot._tensor._array.shape != shape:
+                raise ShapeError(
+                    f"{name}: {self.variable.name} has shape {shape}, and its slot "
+                    f"{slot.name} has shape {slot._tensor._array.shape}",
+                    "Make a new optimizer when the shape of a variable changes",
+                )

@@ -1,0 +1,57 @@
+"""Linear algebra by its own names, as `gt.linalg`: products, factorizations, solutions."""
+
+from __future__ import annotations
+
+from gtape.ops.contraction import tensordot
+from gtape.ops.determinant import det, expm, slogdet
+from gtape.ops.diagonal import band_part, diag, diag_part, set_diag, trace, tril, triu
+from gtape.ops.einsum import einsum
+from gtape.ops.factorization import (
+    cholesky,
+    cholesky_solve,
+    logdet,
+    lstsq,
+    pinv,
+    qr,
+)
+from gtape.ops.linalg import kron, matmul, matvec, outer
+from gtape.ops.norms import norm
+from gtape.ops.creation import eye
+from gtape.ops.shaping import matrix_transpose
+from gtape.ops.solving import inv, solve, triangular_solve
+from gtape.ops.spectral import eigh, eigvalsh, matrix_norm, svd
+
+__all__ = [
+    "band_part",
+    "cholesky",
+    "cholesky_solve",
+    "det",
+    "diag",
+    "diag_part",
+    "eigh",
+    "eigvalsh",
+    "einsum",
+    "expm",
+    "eye",
+    "inv",
+    "kron",
+    "logdet",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_transpose",
+    "matvec",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "set_diag",
+    "slogdet",
+    "solve",
+    "svd",
+    "tensordot",
+    "trace",
+    "triangular_solve",
+    "tril",
+    "triu",
+]

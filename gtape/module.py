@@ -1,0 +1,101 @@
+"""`Module`: an object that finds the variables and modules among its attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gtape import nest
+from gtape.errors import ArgumentError
+from gtape.variable import Variable
+
+
+class Module:
+    """The base of models and layers: it lists the variables that its attributes hold.
+
+    Attributes are searched in the order of their names, and in them lists, tuples and
+    dicts. A module's own variables come first, then those of each module it holds. What
+    can be reached twice is listed once. A subclass need not call `super().__init__()`.
+
+    Args:
+        name: A label, which must be an identifier; by default that of the class in
+            snake_case.
+
+    Raises:
+        ArgumentError: If the name is not an identifier.
+
+    Example:
+        >>> import gtape as gt
+        >>> class LinearLayer(gt.Module):
+        ...     def __init__(self, inputs, outputs):
+        ...         self.weights = gt.Variable(gt.zeros([inputs, outputs]))
+        ...         self.bias = gt.Variable(gt.zeros([outputs]))
+        ...
+        ...     def __call__(self, x):
+        ...         return x @ self.weights + self.bias
+        >>> layer = LinearLayer(3, 2)
+        >>> layer.name, [tuple(v.shape) for v in layer.trainable_variables]
+        ('linear_layer', [(2,), (3, 2)])
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is not None and not (isinstance(name, str) and name.isidentifier()):
+            raise ArgumentError(
+                f"Module: the name {name!r} is not an identifier",
+                "Use letters, digits and _, and no digit first",
+            )
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The label."""
+        given: str | None = vars(self).get("_name")
+        return _snake_case(type(self).__name__) if given is None else given
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All variables of the module and of the modules in it."""
+        return tuple(_found(self, lambda leaf: isinstance(leaf, Variable)))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """Those variables that tapes watch by themselves."""
+        return tuple([v for v in self.variables if v.trainable])
+
+    @property
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        """The other variables."""
+        return tuple([v for v in self.variables if not v.trainable])
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """All modules in the module, and those in them."""
+        return tuple(_found(self, lambda leaf: isinstance(leaf, Module)))
+
+
+def _found(module: Module, wanted: Callable[[Any], bool]) -> Iterator[Any]:
+    """Give what is wanted among the attributes of a module, each once."""
+    return _search(module, wanted, {id(module)})
+
+
+def _search(
+    module: Module, wanted: Callable[[Any], bool], seen: set[int]
+) -> Iterator[Any]:
+    inner = []
+    for name in sorted(vars(module)):
+        for leaf in nest.flatten(vars(module)[name]):
+            if not isinstance(leaf, (Variable, Module)) or id(leaf) in seen:
+                continue
+            seen.add(id(leaf))
+            if wanted(leaf):
+                yield leaf
+            if isinstance(leaf, Module):
+                inner.append(leaf)
+    for leaf in inner:
+        yield from _search(leaf, wanted, seen)
+
+
+def _snake_case(name: str) -> str:
+    """Return a class name in snake_case: "HTTPServer2" gives "http_server2"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

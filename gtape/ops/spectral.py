@@ -1,0 +1,338 @@
+"""Singular values and vectors, eigenvalues and eigenvectors, and norms made of them.
+
+Where values are equal the vectors that belong to them can be any basis of their space.
+What depends on the space alone has a gradient; the rules leave out what depends on the
+choice.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gtape.dispatch import apply
+from gtape.errors import ArgumentError, GradientError, ShapeError
+from gtape.lowering import Custom
+from gtape.ops.arithmetic import maximum
+from gtape.ops.common import Tensor, TensorLike, check_rank, convert, numpy_dtype_of
+from gtape.ops.diagonal import diag, tril
+from gtape.ops.factorization import columns_of, least
+from gtape.ops.linalg import matmul
+from gtape.ops.linear import reduce_sum, where
+from gtape.ops.math import abs
+from gtape.ops.norms import norm
+from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
+from gtape.ops.solving import NOT_FINITE, check_square, factored, real_matrices, widened
+from gtape.primitive import Primitive
+from gtape.spec import TensorSpec
+
+# --- Singular values ------------------------------------------------------------------
+
+
+def _svd_spec(x: TensorSpec, *, full_matrices: bool) -> tuple[TensorSpec, ...]:
+    check_rank("svd", x, 2)
+    *batch, rows, columns = x.shape
+    k = least(rows, columns)
+    left, right = (rows, columns) if full_matrices else (k, k)
+    shapes = ((*batch, k), (*batch, rows, left), (*batch, columns, right))
+    return tuple(x.with_shape(shape) for shape in shapes)
+
+
+def _svd_forward(x: Any, *, full_matrices: bool) -> tuple[Any, Any, Any]:
+    check_rank("svd", x, 2)
+    u, s, vh = factored(
+        "svd", *NOT_FINITE, lambda a: np.linalg.svd(a, full_matrices), x
+    )
+    return s, u, np.swapaxes(vh, -1, -2)
+
+
+def _svd_vjp(g: Any, out: Any, x: Any, *, full_matrices: bool) -> tuple[Any, ...]:
+    # Townsend, "Differentiating the singular value decomposition" (2016).
+    (gs, gu, gv), (s, u, v) = g, out
+    rows, columns = x.shape[-2:]
+    k = min(rows, columns)
+    if full_matrices and rows != columns:
+        if (gu if rows > columns else gv) is not None:
+            raise GradientError(
+                f"svd: with full_matrices the last {max(rows, columns) - k} columns of "
+                f"{'u' if rows > columns else 'v'} are arbitrary for shape "
+                f"{tuple(x.shape)}, so it has no gradient",
+                "Use full_matrices=False",
+            )
+        s, u, v = svd(x)
+        gu = None if gu is None else columns_of(gu, 0, k)
+        gv = None if gv is None else columns_of(gv, 0, k)
+    ut, vt = matrix_transpose(u), matrix_transpose(v)
+    across, down = expand_dims(s, -2), expand_dims(s, -1)
+    core: Any = 0.0
+    if gu is not None or gv is not None:
+        # 1 / (s_j**2 - s_i**2), with 0 for values that are equal up to rounding.
+        gaps = _inverse_gaps(s) * _inverse(across + down, s)
+    if gu is not None:
+        core = core + gaps * _twice_antisymmetric(matmul(ut, gu)) * across
+    if gv is not None:
+        core = core + down * (gaps * _twice_antisymmetric(matmul(vt, gv)))
+    if gs is not None:
+        core = core + diag(gs)
+    total = matmul(matmul(u, core), vt)
+    if gu is not None and rows > k:
+        outside = gu - matmul(u, matmul(ut, gu))
+        total = total + matmul(outside * _inverse(across, s), vt)
+    if gv is not None and columns > k:
+        outside = gv - matmul(v, matmul(vt, gv))
+        total = total + matmul(u * _inverse(across, s), matrix_transpose(outside))
+    return (total,)
+
+
+def _twice_antisymmetric(x: Any) -> Any:
+    return x - matrix_transpose(x)
+
+
+def _inverse_gaps(values: Any) -> Any:
+    """Return 1 / (values_j - values_i) for row i and column j.
+
+    It is 0 for values that are equal up to rounding. The vectors that belong to them
+    can be any basis of their space, and what depends on the space alone has no part
+    there.
+    """
+    return _inverse(expand_dims(values, -2) - expand_dims(values, -1), values)
+
+
+def _inverse(x: Any, values: Any) -> Any:
+    """Return 1 / x, and 0 where x is 0 up to the rounding of sorted values."""
+    count = values.shape[-1]
+    if count == 0:
+        return x
+    dtype = numpy_dtype_of(values)
+    eps = 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
+    ends = columns_of(values, 0, 1), columns_of(values, count - 1, count)
+    limit = expand_dims(maximum(abs(ends[0]), abs(ends[1])) * (count * eps), -1)
+    apart = abs(x) > limit
+    return where(apart, 1.0 / where(apart, x, 1.0), 0.0)
+
+
+_svd = Primitive(
+    "svd",
+    forward=widened(_svd_forward),
+    spec=_svd_spec,
+    vjp=_svd_vjp,
+    lowering=Custom("svd"),
+    operands=real_matrices,
+    multiple=True,
+)
+
+
+def _svdvals_spec(x: TensorSpec) -> TensorSpec:
+    check_rank("svd", x, 2)
+    return x.with_shape((*x.shape[:-2], least(*x.shape[-2:])))
+
+
+def _svdvals_forward(x: Any) -> Any:
+    check_rank("svd", x, 2)
+    return factored("svd", *NOT_FINITE, np.linalg.svdvals, x)
+
+
+def _svdvals_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    _, u, v = svd(x)
+    return (matmul(u * expand_dims(g, -2), matrix_transpose(v)),)
+
+
+_svdvals = Primitive(
+    "svdvals",
+    forward=widened(_svdvals_forward),
+    spec=_svdvals_spec,
+    vjp=_svdvals_vjp,
+    lowering=Custom("svdvals"),
+    operands=real_matrices,
+)
+
+
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
+) -> Any:
+    """Return s, u and v with u @ diag(s) @ transpose(v) = tensor.
+
+    The gradient through u and v leaves out what would mix the vectors of equal singular
+    values; a function of s alone has a finite gradient for all matrices.
+
+    Args:
+        tensor: A real tensor of shape [..., n, m].
+        full_matrices: Whether u is [n, n] and v [m, m]; by default they have min(n, m)
+            columns.
+        compute_uv: Whether u and v are wanted; otherwise s alone is returned.
+
+    Returns:
+        s, in descending order, u, and v (not its transpose, which NumPy returns).
+
+    Raises:
+        LinalgError: If a matrix holds NaN or inf.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.linalg.svd([[3., 0.], [0., 4.]], compute_uv=False).numpy()
+        array([4., 3.], dtype=float32)
+    """
+    if not compute_uv:
+        return apply(_svdvals, tensor)
+    return apply(_svd, tensor, full_matrices=bool(full_matrices))
+
+
+# --- Eigenvalues ----------------------------------------------------------------------
+
+
+def _eigh_spec(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
+    check_square("eigh", x)
+    return x.with_shape(x.shape[:-1]), x
+
+
+def _eigh_forward(x: Any) -> tuple[Any, Any]:
+    check_square("eigh", x)
+    w, v = factored("eigh", *NOT_FINITE, np.linalg.eigh, x)
+    return w, v
+
+
+def _eigh_vjp(g: Any, out: Any, _x: Any) -> tuple[Any, ...]:
+    # Giles (2008), section 3.1.
+    (gw, gv), (w, v) = g, out
+    vt = matrix_transpose(v)
+    core: Any = 0.0
+    if gv is not None:
+        core = core + _inverse_gaps(w) * (0.5 * _twice_antisymmetric(matmul(vt, gv)))
+    if gw is not None:
+        core = core + diag(gw)
+    return (_on_lower_triangle(matmul(matmul(v, core), vt)),)
+
+
+def _on_lower_triangle(x: Any) -> Any:
+    """Return a symmetric cotangent as that of the lower triangle alone."""
+    return tril(x) + tril(x, -1)
+
+
+_eigh = Primitive(
+    "eigh",
+    forward=widened(_eigh_forward),
+    spec=_eigh_spec,
+    vjp=_eigh_vjp,
+    lowering=Custom("eigh"),
+    operands=real_matrices,
+    multiple=True,
+)
+
+
+def _eigvalsh_forward(x: Any) -> Any:
+    check_square("eigh", x)
+    return factored("eigh", *NOT_FINITE, np.linalg.eigvalsh, x)
+
+
+def _eigvalsh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    _, v = eigh(x)
+    return (_on_lower_triangle(matmul(v * expand_dims(g, -2), matrix_transpose(v))),)
+
+
+_eigvalsh = Primitive(
+    "eigvalsh",
+    forward=widened(_eigvalsh_forward),
+    spec=lambda x: _eigh_spec(x)[0],
+    vjp=_eigvalsh_vjp,
+    lowering=Custom("eigvalsh"),
+    operands=real_matrices,
+)
+
+
+def eigh(tensor: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the eigenvalues w and eigenvectors v of symmetric matrices.
+
+    tensor @ v = v @ diag(w). Only the lower triangle is read, and only it gets a
+    gradient. Through v it leaves out what would mix the vectors of equal eigenvalues; a
+    function of w alone has a finite gradient for all matrices.
+
+    Args:
+        tensor: A real tensor of shape [..., n, n].
+
+    Returns:
+        w, in ascending order, and v, whose columns are the vectors.
+
+    Raises:
+        LinalgError: If the iteration does not converge, as with NaN and inf.
+        ShapeError: If the matrices are not square.
+
+    Example:
+        >>> import gtape as gt
+        >>> w, v = gt.linalg.eigh([[2., 0.], [0., 1.]])
+        >>> w.numpy()
+        array([1., 2.], dtype=float32)
+    """
+    w, v = apply(_eigh, tensor)
+    return w, v
+
+
+def eigvalsh(tensor: TensorLike) -> Tensor:
+    """Return the eigenvalues of symmetric matrices, in ascending order.
+
+    Args:
+        tensor: A real tensor of shape [..., n, n]; only the lower triangle is read.
+
+    Raises:
+        LinalgError: If the iteration does not converge, as with NaN and inf.
+        ShapeError: If the matrices are not square.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.linalg.eigvalsh([[2., 0.], [0., 1.]]).numpy()
+        array([1., 2.], dtype=float32)
+    """
+    return apply(_eigvalsh, tensor)
+
+
+# --- Norms ----------------------------------------------------------------------------
+
+
+_NORMS = ("fro", "nuc", 1, 2, -2, math.inf)
+
+
+def matrix_norm(
+    x: TensorLike, ord: float | str = "fro", keepdims: bool = False
+) -> Tensor:
+    """Return a norm of each matrix.
+
+    Args:
+        x: A floating-point tensor of shape [..., n, m]; complex too, but not for the
+            norms made of singular values.
+        ord: "fro" for the root of the sum of squares, 2 for the greatest singular
+            value, -2 for the least, "nuc" for their sum, 1 for the greatest column sum,
+            inf for the greatest row sum.
+        keepdims: Whether the last two axes stay, with size 1.
+
+    Raises:
+        ArgumentError: If there is no such norm.
+        ShapeError: If x is no matrix.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.linalg.matrix_norm([[3., 0.], [0., 4.]], ord="nuc").numpy()
+        np.float32(7.0)
+    """
+    known = isinstance(ord, (str, int, float)) and ord in _NORMS
+    if not known:
+        raise ArgumentError(
+            f"matrix_norm: ord {ord!r} is no norm of matrices",
+            "Use 'fro', 'nuc', 1, 2, -2 or inf",
+        )
+    x = convert(x)
+    check_rank("matrix_norm", x, 2)
+    if ord not in (2, -2, "nuc"):
+        return norm(x, ord, axis=(-2, -1), keepdims=keepdims)
+    values = svd(x, compute_uv=False)
+    if ord == "nuc":
+        out = reduce_sum(values, axis=-1)
+    elif values.shape[-1] == 0:
+        raise ShapeError(
+            f"matrix_norm: a matrix of shape {tuple(x.shape)} has no singular values",
+            "Give it at least one row and one column",
+        )
+    else:
+        place = 0 if ord == 2 else values.shape[-1] - 1
+        out = squeeze(columns_of(values, place, place + 1), -1)
+    return expand_dims(out, (-2, -1)) if keepdims else out
