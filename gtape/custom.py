@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 
 from gtape import dispatch, nest
 from gtape.eager import EagerTensor
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, GradientError, ShapeError
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DTypeError,
+    GradientError,
+    ShapeError,
+)
 from gtape.forward import zeros_for
 from gtape.lowering import Custom
 from gtape.ops.linear import identity
@@ -64,14 +70,18 @@ def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         if isinstance(leaf, Tensor):
             # A shell of its own: assigning to an item of the argument later changes nothing.
             leaf = EagerTensor(leaf._array, leaf._key)
-        elif isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool):
-            leaf = dispatch.interpreter().convert(leaf)
-        elif hasattr(leaf, "dtype") and not isinstance(leaf, Variable):
+        elif (isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)) or (hasattr(leaf, "dtype") and not isinstance(leaf, Variable)):
             leaf = dispatch.interpreter().convert(leaf)
         leaves.append(leaf)
         if isinstance(leaf, (Tensor, Variable)):
             tensors.append(leaf)
     return leaves, tensors
+
+
+def _captured(reads: _Reads, given: Sequence[Any]) -> list[Variable]:
+    """Return the variables that were read and are no arguments, in order of creation."""
+    keys = {v._key for v in given if isinstance(v, Variable)}
+    return [v for k, v in sorted(reads.variables.items()) if k not in keys]
 
 
 def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
@@ -127,8 +137,7 @@ def custom_gradient(f: F) -> F:
                 "Return the outputs and a function of the upstream gradients",
             )
         outputs, grad_fn = result
-        given = {t._key for t in tensors if isinstance(t, Variable)}
-        variables = [v for k, v in sorted(reads.variables.items()) if k not in given]
+        variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
         rule = functools.partial(_call_rule, f.__name__, grad_fn, len(tensors), variables)
         fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
         return nest.pack(outputs, iter(fresh))
@@ -223,8 +232,7 @@ def recompute_grad(f: F) -> F:
         reads = _Reads()
         with dispatch.running(dispatch.interpreter(), (reads,)):
             outputs = f(*nest.pack(list(args), iter(leaves)), **kwargs)
-        given = {t._key for t in tensors if isinstance(t, Variable)}
-        variables = [v for k, v in sorted(reads.variables.items()) if k not in given]
+        variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
 
         def rule(g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
             values = iter(inputs)

@@ -157,14 +157,15 @@ class EagerTensor(Tensor):
         return f"<div>{head}<pre>{text}</pre></div>"
 
     def __format__(self, spec: str) -> str:
-        if self._array.ndim:
-            if spec:
-                raise ArgumentTypeError(
-                    f"format: a tensor of shape {tuple(self.shape)} takes no format spec",
-                    "Format x.numpy(), or its elements",
-                )
-            return str(self)
-        return format(self._array[()].item(), spec) if spec else str(self._array[()])
+        array = self._array
+        if spec and array.ndim:
+            raise ArgumentTypeError(
+                f"format: a tensor of shape {tuple(self.shape)} takes no format spec",
+                "Format x.numpy(), or its elements",
+            )
+        if spec:
+            return format(array[()].item(), spec)
+        return str(array if array.ndim else array[()])
 
     # --- NumPy ---------------------------------------------------------------------------
 

@@ -131,6 +131,14 @@ class TapeError(GtapeError, RuntimeError):
     """A tape was used in a way its state does not allow."""
 
 
+class TapeStateError(TapeError, ValueError):
+    """A tape is recording where it must not, or is not where it must."""
+
+
+class WatchError(ArgumentTypeError, ValueError):
+    """A tape was asked to watch something that is no tensor or variable."""
+
+
 class GradientError(GtapeError, ValueError):
     """A gradient was asked for that does not exist or cannot be computed rightly."""
 

@@ -19,8 +19,8 @@ class IndexedSlices(Operators):
     """Slices of a tensor, and where they belong along its first axis.
 
     It stands for zeros with values[i] added at indices[i]: wherever a tensor is wanted
-    it is made one, and slices with the same index add up. `Variable.scatter_add` and its
-    relatives take it as it is.
+    it is made one, and slices with the same index add up. `Variable.scatter_add` and
+    its relatives take it as it is.
 
     Args:
         values: The slices: a tensor of shape indices.shape + shape[1:].

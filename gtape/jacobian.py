@@ -148,7 +148,7 @@ def _pull_rows(
     record: Record, target: Any, sources: Sequence[Any], seeds: Any
 ) -> list[Any]:
     """Return for each source the stacked cotangents of all seeds; `None` where unconnected."""
-    wanted = {s._key for s in sources if s._key > 0}
+    wanted = {s._key for s in sources if s._key in record.known}
     blocks: list[list[Any]] = [[] for _ in sources]
     for start in range(0, len(seeds), _ROWS_AT_ONCE):
         block = seeds[start : start + _ROWS_AT_ONCE]
@@ -194,7 +194,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
     """Return the jacobian of a target by each source; `None` where it does not depend on it."""
     shape, dtype = tuple(target.shape), target.dtype.dtype
     size = math.prod(shape)
-    if target._key <= 0 or not target.dtype.is_differentiable:
+    if target._key not in record.known or not differentiable(target):
         return [None] * len(sources)
     # A target without elements still says by one pass what it depends on.
     basis = (
@@ -242,7 +242,7 @@ def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
     size = math.prod(rest)
     full = (batch, *rest, *source.shape[1:])
     rows = None
-    if target._key > 0 and size:
+    if target._key in record.known and size:
         unit = np.eye(size, dtype=dtype).reshape(size, 1, *rest)
         basis = np.broadcast_to(unit, (size, batch, *rest))
         [rows] = _pull_rows(record, target, [source], basis)

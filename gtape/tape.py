@@ -15,9 +15,10 @@ from gtape.dtypes import is_differentiable
 from gtape.eager import EagerTensor
 from gtape.errors import (
     ArgumentError,
-    ArgumentTypeError,
     GradientError,
     TapeError,
+    TapeStateError,
+    WatchError,
     warn_once,
 )
 from gtape.explain import Explanation, explain
@@ -78,7 +79,7 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._active:
-            raise TapeError(
+            raise TapeStateError(
                 "the tape is still recording: it cannot be entered again",
                 "Use a second tape, or leave the block first",
             )
@@ -112,24 +113,28 @@ class GradientTape:
             TapeError: If the tape is not recording.
         """
         if not self._active:
-            raise TapeError("reset: the tape is not recording", "Call it in the block")
+            raise TapeStateError("reset: the tape is not recording", "Call it in the block")
         self._stop()
         self._clear()
         self._active = True
         dispatch.push_recorder(self._record)
 
-    @contextlib.contextmanager
-    def stop_recording(self) -> Iterator[None]:
-        """Do not record the operations of this inner block: their results are constants.
+    def stop_recording(self) -> contextlib.AbstractContextManager[None]:
+        """Do not record the operations of an inner block: their results are constants.
 
         Raises:
             TapeError: If the tape is not recording.
         """
         if not self._active:
-            raise TapeError(
+            kind = TapeStateError if self._entered else TapeError
+            raise kind(
                 "stop_recording: the tape is not recording",
                 "Use it inside the tape's block",
             )
+        return self._paused()
+
+    @contextlib.contextmanager
+    def _paused(self) -> Iterator[None]:
         self._stop()
         try:
             yield
@@ -146,7 +151,7 @@ class GradientTape:
             tensor: A tensor, a variable, or a nested structure of these.
 
         Raises:
-            ArgumentTypeError: If it is something else, such as a NumPy array.
+            WatchError: If it is something else, such as a NumPy array.
             TapeError: If the tape has not been entered yet.
         """
         if not self._entered:
@@ -156,7 +161,7 @@ class GradientTape:
             )
         for leaf in nest.flatten(tensor):
             if not isinstance(leaf, (Tensor, Variable)):
-                raise ArgumentTypeError(
+                raise WatchError(
                     f"watch: {leaf!r} of type {type(leaf).__name__} is neither a tensor nor a "
                     "variable",
                     "Make it one with gt.constant or gt.Variable",
@@ -219,12 +224,13 @@ class GradientTape:
         self._start_gradient("gradient")
         targets = tensors_of("target", target)
         leaves = tensors_of("sources", sources)
-        wanted = {leaf._key for leaf in leaves if leaf._key > 0}
+        known = self._record.known
+        wanted = {leaf._key for leaf in leaves if leaf._key in known}
         seeds = seeds_for(targets, target, output_gradients)
         cotangents: dict[int, Any] = {}
         for leaf, seed in zip(targets, seeds, strict=True):
             key = leaf._key
-            if key > 0 and differentiable(leaf):
+            if (key in known or type(leaf) is Variable) and differentiable(leaf):
                 before = cotangents.get(key)
                 cotangents[key] = seed if before is None else before + seed
         pull_back(self._record, (cotangents,), wanted)

@@ -12,6 +12,7 @@ from gtape.dtypes import as_dtype
 from gtape.eager import EAGER, EagerTensor
 from gtape.errors import ArgumentError, CheckError, GradientCheckError
 from gtape.forward import jvp
+from gtape.ops.common import one_of
 from gtape.tape import GradientTape
 
 Function: TypeAlias = "Callable[..., Sequence[Any]]"
@@ -28,10 +29,10 @@ def check_grads(
     f: Callable[..., Any],
     *args: Any,
     order: int = 2,
-    rtol: float | None = None,
-    atol: float | None = None,
-    eps: float | None = None,
-    modes: Sequence[str] = ("reverse",),
+    rtol: float = 1e-5,
+    atol: float = 1e-6,
+    eps: float = 1e-5,
+    modes: str | Sequence[str] = ("reverse",),
 ) -> None:
     """Compare the gradients of a function with central differences, in float64.
 
@@ -47,10 +48,9 @@ def check_grads(
             of them. What is floating-point or complex is varied, as float64 or
             complex128 tensors; the rest is passed on as it is.
         order: The highest order of gradients that is checked.
-        rtol: The relative error allowed, 1e-5 by default.
-        atol: The absolute error allowed, 1e-6 by default.
-        eps: The step of the differences, relative to arguments above 1; 1e-5 by
-            default.
+        rtol: The relative error allowed.
+        atol: The absolute error allowed.
+        eps: The step of the differences, relative to arguments above 1.
         modes: What is checked: "reverse" for tapes, "forward" for `gt.jvp`.
 
     Raises:
@@ -68,36 +68,11 @@ def check_grads(
         ...
         gtape.errors.GradientCheckError: ...
     """
-    for mode in modes:
-        if mode not in _MODES:
-            raise ArgumentError(
-                f"check_grads: unknown mode {mode!r}", f"Use {' or '.join(_MODES)}"
-            )
-    leaves = nest.flatten(list(args))
-    values = [_widened(leaf) for leaf in leaves]
-    varied = [i for i, v in enumerate(values) if v is not None]
-    if not varied:
-        raise ArgumentError(
-            "check_grads: no argument is floating-point", "Give one that is"
-        )
-
-    def outputs_of(*tensors: Any) -> list[Any]:
-        filled = list(leaves)
-        for i, tensor in zip(varied, tensors, strict=True):
-            filled[i] = tensor
-        out = nest.flatten(f(*nest.pack(list(args), iter(filled))))
-        return [o for o in out if _varies(o)]
-
-    function: Function = outputs_of
-    names = _names("argument", list(args))
-    settings = _Settings(
-        1e-5 if rtol is None else rtol,
-        1e-6 if atol is None else atol,
-        1e-5 if eps is None else eps,
-    )
+    wanted = [modes] if isinstance(modes, str) else list(modes)
+    checks = [_MODES[one_of("check_grads", "mode", m, list(_MODES))] for m in wanted]
+    function, arrays, labels = _prepared(f, args)
+    settings = _Settings(rtol, atol, eps)
     rng = np.random.default_rng(0)
-    arrays = [values[i] for i in varied]
-    labels = [names[i] for i in varied]
     for done in range(1, order + 1):
         outputs = [_array(o) for o in function(*map(EagerTensor, arrays))]
         if not outputs:
@@ -106,11 +81,34 @@ def check_grads(
                 "Return a floating-point tensor",
             )
         seeds = [_direction(rng, o) for o in outputs]
-        for mode in modes:
-            _MODES[mode](function, arrays, seeds, labels, done, settings, rng)
+        for check in checks:
+            check(function, arrays, seeds, labels, done, settings, rng)
         function = _gradient_of(function, len(arrays))
         arrays = arrays + seeds
         labels = labels + [f"cotangent {i} of order {done}" for i in range(len(seeds))]
+
+
+def _prepared(
+    f: Callable[..., Any], args: Sequence[Any]
+) -> tuple[Function, list[Any], list[str]]:
+    """Return f as a function of what is varied in its arguments, and that by name."""
+    leaves = nest.flatten(list(args))
+    values = [_widened(leaf) for leaf in leaves]
+    varied = [i for i, v in enumerate(values) if v is not None]
+    if not varied:
+        raise ArgumentError(
+            "check_grads: no argument is floating-point", "Give one that is"
+        )
+
+    def function(*tensors: Any) -> list[Any]:
+        filled = list(leaves)
+        for i, tensor in zip(varied, tensors, strict=True):
+            filled[i] = tensor
+        out = nest.flatten(f(*nest.pack(list(args), iter(filled))))
+        return [o for o in out if _varies(o)]
+
+    names = _names("argument", list(args))
+    return function, [values[i] for i in varied], [names[i] for i in varied]
 
 
 def _widened(leaf: Any) -> Any:

@@ -49,6 +49,7 @@ class Variable(ScatterMethods, Operators):
         dtype: The dtype that Python numbers take.
         constraint: A function that an optimizer applies to the value after its update.
         shape: A shape with `None` for sizes that assignments may change.
+        validate_shape: Accepted for TensorFlow's sake.
 
     Raises:
         ArgumentError: If there is no initial value.
@@ -78,6 +79,7 @@ class Variable(ScatterMethods, Operators):
         dtype: DTypeLike | None = None,
         constraint: Callable[[Any], Any] | None = None,
         shape: Sequence[Dim] | None = None,
+        validate_shape: bool = True,
     ) -> None:
         if callable(initial_value) and not hasattr(initial_value, "__gtape_tensor__"):
             initial_value = initial_value()
@@ -157,7 +159,7 @@ class Variable(ScatterMethods, Operators):
 
     # --- Assigning -----------------------------------------------------------------------
 
-    def assign(self, value: Any, read_value: bool = True) -> Variable:
+    def assign(self, value: Any, read_value: bool = True) -> Any:
         """Give the variable a value of its shape and dtype.
 
         The link is not differentiated: later gradients by the variable are by its new value,
@@ -165,10 +167,7 @@ class Variable(ScatterMethods, Operators):
 
         Args:
             value: Python numbers take the variable's dtype; NumPy arrays of floats are cast.
-            read_value: Accepted for TensorFlow's sake.
-
-        Returns:
-            The variable, for chaining.
+            read_value: Whether to return the variable, for chaining.
 
         Raises:
             ShapeError: If the shape differs; assignment does not broadcast.
@@ -178,15 +177,15 @@ class Variable(ScatterMethods, Operators):
         dispatch.interpreter().assign(self, tensor)
         for recorder in dispatch.recorders():
             recorder.assigned(self, tensor)
-        return self
+        return self if read_value else None
 
-    def assign_add(self, delta: Any, read_value: bool = True) -> Variable:
+    def assign_add(self, delta: Any, read_value: bool = True) -> Any:
         """Add a value of the variable's shape and dtype to the variable."""
-        return self.assign(self + self._converted("assign_add", delta))
+        return self.assign(self + self._converted("assign_add", delta), read_value)
 
-    def assign_sub(self, delta: Any, read_value: bool = True) -> Variable:
+    def assign_sub(self, delta: Any, read_value: bool = True) -> Any:
         """Subtract a value of the variable's shape and dtype from the variable."""
-        return self.assign(self - self._converted("assign_sub", delta))
+        return self.assign(self - self._converted("assign_sub", delta), read_value)
 
     def _converted(self, verb: str, value: Any) -> Any:
         """Return the value as a tensor, if its shape and dtype fit."""
@@ -274,7 +273,7 @@ class Variable(ScatterMethods, Operators):
         return self._tensor.__dlpack_device__()
 
     def __format__(self, spec: str) -> str:
-        return format(self._tensor, spec) if spec else str(self)
+        return format(self._tensor, spec)
 
     def __repr__(self) -> str:
         text = describe(self._tensor._array).replace("), dtype", ") dtype", 1)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-
 from gtape import dispatch, nest
 from gtape.dispatch import apply
 from gtape.dtypes import DType

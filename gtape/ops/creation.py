@@ -293,7 +293,7 @@ def fill(dims: Sequence[int] | int, value: TensorLike) -> Tensor:
         )
     sizes = as_shape("fill", dims)
     check_memory("fill", sizes, numpy_dtype_of(x))
-    return broadcast_to(x, sizes)
+    return broadcast_to(x, sizes) if sizes else x
 
 
 def eye(

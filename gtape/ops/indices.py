@@ -92,6 +92,8 @@ class Rows(NamedTuple):
 def rows_of(shape: Sequence[int], indices: Indices, axes: Axes, wrap: bool) -> Rows:
     """Return where a selection of a tensor of a shape lies in it."""
     sizes = tuple(shape[axes[0] : axes[-1] + 1])
+    if 0 in broadcast_shapes("index", *[i.shape for i in indices]):
+        indices = [np.zeros(0, np.intp) for _ in indices]  # there is none to be wrong
     places: Any = 0
     for i, size in zip(indices, sizes, strict=True):
         if i.size and (int(i.min()) < (-size if wrap else 0) or int(i.max()) >= size):

@@ -152,8 +152,7 @@ class Record:
             1e-5, 1e-2, 5e-2 for float64 to bfloat16) is too little: a number for all
             dtypes, or a dict from dtype names.
         atol: The absolute error; as the relative one by default.
-        grad_rtol: The relative error allowed between gradients and central differences
-            (default 1e-5).
+        grad_rtol: The relative error allowed between gradients and central differences.
         elementwise: Adds broadcasting pairs, rank 0, an empty axis, and NaN, infinities
             and signed zeros against the reference.
         specials: Set to False where the reference does something else for NaN and
@@ -177,7 +176,7 @@ class Record:
     wrt: tuple[int, ...] | None = None
     rtol: float | dict[str, float] | None = None
     atol: float | None = None
-    grad_rtol: float | None = None
+    grad_rtol: float = 1e-5
     elementwise: bool = False
     specials: bool = True
     kinks: Callable[..., Any] | None = None

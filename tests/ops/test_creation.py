@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gtape as gt
-from gtape import errors
+from gtape import dispatch, errors
 from gtape.ops.creation import (
     constant,
     convert_to_tensor,
@@ -30,7 +30,7 @@ def content(tensor):
     return tensor.numpy().tolist()
 
 
-# --- constant ---------------------------------------------------------------------------
+# --- constant -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,9 @@ def test_constant_refuses_a_list_that_holds_itself():
 
 
 def test_constant_refuses_another_dtype_for_a_tensor():
-    with pytest.raises(errors.DTypeError, match=r"float64 for a tensor of float32.*cast"):
+    with pytest.raises(
+        errors.DTypeError, match=r"float64 for a tensor of float32.*cast"
+    ):
         constant(constant(1.0), dtype=gt.float64)
     with pytest.raises(errors.DTypeError, match="int32 for a tensor of float32"):
         constant([gt.Variable(1.0), 2], dtype=gt.int32)
@@ -166,11 +168,11 @@ def test_constant_refuses_what_is_no_dtype():
 
 
 def test_a_range_error_is_a_type_error_and_a_value_error():
-    assert issubclass(errors.RangeError, (TypeError,))
-    assert issubclass(errors.RangeError, (ValueError,))
+    assert issubclass(errors.RangeError, TypeError)
+    assert issubclass(errors.RangeError, ValueError)
 
 
-# --- convert_to_tensor ------------------------------------------------------------------
+# --- convert_to_tensor ----------------------------------------------------------------
 
 
 def test_convert_to_tensor_hint():
@@ -185,11 +187,11 @@ def test_convert_to_tensor_refuses():
         convert_to_tensor(1, dtype_hint="real")
     with pytest.raises(errors.ArgumentTypeError, match="convert_to_tensor: None"):
         convert_to_tensor(None)
-    with pytest.raises(errors.ArgumentError, match="convert_to_tensor: .*ragged"):
+    with pytest.raises(errors.ArgumentError, match=r"convert_to_tensor: .*ragged"):
         convert_to_tensor([[1], [2, 3]], dtype_hint="float32")
 
 
-# --- Filled -----------------------------------------------------------------------------
+# --- Filled ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [d.name for d in gt.dtypes.ALL])
@@ -219,7 +221,16 @@ def test_likes_take_anything():
     assert ones_like([1.0, 2.0], dtype=gt.int8).dtype == "int8"
 
 
-def test_likes_are_constants_inside_rules():
+def test_inside_a_reverse_rule_they_are_arrays():
+    with dispatch.running(dispatch.ARRAYS):
+        made = [zeros_like(np.ones(2)), ones([2]), constant([1.0, 2.0], "float32")]
+        scalars = [zeros([]), fill([], 2.0), constant(1.5)]
+    assert all(isinstance(array, np.ndarray) for array in made)
+    assert made[2].dtype == np.float32
+    assert all(isinstance(scalar, np.generic) for scalar in scalars)
+
+
+def test_likes_are_constants():
     v = gt.Variable([1.0, 2.0])
     with gt.GradientTape() as tape:
         y = v * ones_like(v) + zeros_like(v)

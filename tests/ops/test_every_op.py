@@ -262,7 +262,7 @@ def checked(
         return record.call(*operands, **attrs)
 
     varied = [arrays[i] for i in wrt]
-    check_grads(f, *varied, order=order, rtol=record.grad_rtol, modes=(mode,))
+    check_grads(f, *varied, order=order, rtol=record.grad_rtol, modes=mode)
 
 
 def test_every_rule_is_checked_by_a_record() -> None:

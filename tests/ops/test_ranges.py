@@ -14,7 +14,7 @@ def content(tensor):
     return tensor.numpy().tolist()
 
 
-# --- range ------------------------------------------------------------------------------
+# --- range ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_range_refuses(args, error, text):
         range(*args)
 
 
-# --- linspace ---------------------------------------------------------------------------
+# --- linspace -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
@@ -152,7 +152,7 @@ def test_linspace_refuses(args, error, text):
         linspace(*args)
 
 
-# --- one_hot ----------------------------------------------------------------------------
+# --- one_hot --------------------------------------------------------------------------
 
 
 def test_one_hot_places_and_values():
@@ -207,7 +207,7 @@ def test_one_hot_refuses(kwargs, error, text):
         one_hot(**{"indices": [0], "depth": 2, **kwargs})
 
 
-# --- meshgrid ---------------------------------------------------------------------------
+# --- meshgrid -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("indexing", ["xy", "ij"])

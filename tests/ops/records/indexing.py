@@ -2,21 +2,30 @@
 
 import numpy as np
 
+from gtape.dispatch import apply
 from gtape.ops.indexing import getitem, with_item
-from gtape.ops.indices import index, index_add
-from tests.ops.harness import ANY, NUMBERS, Record, ints, real
+from gtape.primitive import registry
+from tests.ops.harness import ANY, NUMBERS, Record, real
 
-AT = ints((2, 3), 0, 4)
 MASK = np.array([[True, False, True], [False, False, True]])
+KEYS = (
+    (-1,),
+    (None, 1, None, (None, None, -1)),
+    ((1, None, None), (None, None, 2)),
+    ((None, None, -2), (2, 0, -1)),
+    ((2, 1, None), None),
+    (1, 2),
+    ((-100, 100, 1), None, -2),
+)
 
 
-def _index(x, *indices, axes):
-    return x[(slice(None),) * axes[0] + indices]
+def _numpy(key):
+    return tuple([slice(*e) if isinstance(e, tuple) else e for e in key])
 
 
-def _index_add(g, *indices, axes, shape):
+def _place(g, key, shape):
     out = np.zeros(shape, g.dtype)
-    np.add.at(out, (slice(None),) * axes[0] + indices, g)
+    out[_numpy(key)] = g
     return out
 
 
@@ -28,52 +37,49 @@ def _with_item(x, value, key):
 
 RECORDS = [
     Record(
-        "index",
-        lambda x, i, axes: index(x, (i,), axes),
-        _index,
-        (real((4, 4)), AT),
-        attrs=({"axes": (0,)}, {"axes": (1,)}),
+        "select",
+        lambda x, key: getitem(x, _numpy(key)),
+        lambda x, key: x[_numpy(key)],
+        (real((2, 3)),),
+        attrs=tuple([{"key": key} for key in KEYS]),
         dtypes=ANY,
     ),
     Record(
-        "index",
-        lambda x, i, j, axes: index(x, (i, j), axes),
-        _index,
-        (real((4, 4, 2)), ints((3, 1), 0, 4), ints((2,), 0, 2, "int64")),
-        attrs=({"axes": (0, 1)}, {"axes": (1, 2)}),
-        name="two",
-    ),
-    Record(
-        "index",
-        lambda x, i, axes: index(x, (i,), axes),
-        _index,
-        (real((4, 2)), ints((), 0, 4)),
-        attrs=({"axes": (0,)},),
+        "select",
+        lambda x, key: getitem(x, _numpy(key)),
+        lambda x, key: x[_numpy(key)],
+        (real(()),),
+        attrs=({"key": ()}, {"key": (None, None)}),
         name="scalar",
     ),
+    *[
+        Record(
+            "place",
+            lambda g, key=key: apply(registry()["place"], g, key=key, shape=(2, 3)),
+            lambda g, key=key: _place(g, key, (2, 3)),
+            (real(np.zeros((2, 3))[_numpy(key)].shape),),
+            dtypes=NUMBERS,
+            name=str(number),
+        )
+        for number, key in enumerate(KEYS)
+    ],
+    *[
+        Record(
+            "update",
+            lambda x, value, key=key: with_item(x, _numpy(key), value),
+            lambda x, value, key=key: _with_item(x, value, _numpy(key)),
+            (real((2, 3)), real(np.zeros((2, 3))[_numpy(key)].shape)),
+            dtypes=ANY,
+            name=str(number),
+        )
+        for number, key in enumerate(KEYS)
+    ],
     Record(
-        "index",
-        lambda x, i, axes: index(x, (i,), axes),
-        _index,
-        (real((4, 2)), ints((0,), 0, 4)),
-        attrs=({"axes": (0,)},),
-        name="empty",
-    ),
-    Record(
-        "index_add",
-        lambda g, i, axes, shape: index_add(g, (i,), axes, shape),
-        _index_add,
-        (real((5, 2)), ints((5,), 0, 3)),
-        attrs=({"axes": (0,), "shape": (4, 2)},),
-        dtypes=NUMBERS,
-    ),
-    Record(
-        "index_add",
-        lambda g, i, j, axes, shape: index_add(g, (i, j), axes, shape),
-        _index_add,
-        (real((2, 3, 2)), ints((3, 1), 0, 3), ints((2,), 0, 4)),
-        attrs=({"axes": (1, 2), "shape": (2, 3, 4)},),
-        name="two",
+        "update",
+        lambda x, value: with_item(x, ..., value),
+        lambda x, value: value,
+        (real(()), real(())),
+        name="scalar",
     ),
     *[
         Record(
@@ -91,6 +97,7 @@ RECORDS = [
             ("list", [1, 0, 1]),
             ("lists", ([1, 0], [2, 2])),
             ("apart", ([1, 0], None, [2, 2])),
+            ("integer-and-list", (0, None, [2, 2])),
             ("mask", MASK),
             ("mask-of-rows", np.array([False, True])),
             ("nothing", np.zeros((2, 3), bool)),
@@ -111,6 +118,9 @@ RECORDS = [
             ("block", (slice(None), slice(0, 3, 2)), (2, 1)),
             ("repeated", ([1, 1, 0], [2, 2, 0]), (3,)),
             ("mask", MASK, ()),
+            ("list-and-slice", ([1, 0], slice(None, None, -2)), (2, 1)),
+            ("apart", ([1, 1], None, [2, 2]), (2, 1)),
+            ("integer-and-list", (0, None, [2, 1]), (2, 1)),
         )
     ],
 ]
