@@ -1,4 +1,4 @@
-"""gtape differentiates ordinary Python: a gradient tape on NumPy, and more. See README.md."""
+"""gtape differentiates ordinary Python: a gradient tape on NumPy. See README.md."""
 
 from gtape import errors, linalg, nest, optim, testing
 from gtape._version import __version__

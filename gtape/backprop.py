@@ -1,7 +1,8 @@
 """`backprop`, the only reverse pass in the library, and the record it walks.
 
-A record keeps an entry for each operation that depends on something watched: which values went
-in and came out, by number, and of their contents only what the reverse rule reads.
+A record keeps an entry for each operation that depends on something watched: which
+values went in and came out, by number, and of their contents only what the reverse rule
+reads.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ Wrap: TypeAlias = "Callable[[Any, int], Any]"
 _getframe = sys._getframe
 
 MOST_ASIDE = 100_000
-"""Operations that depend on nothing watched are noted up to this number, for `explain` only."""
+"""How many operations that depend on nothing watched are noted, for `explain`."""
 
 KEEP_BYTES = 256
-"""Values up to this size are kept whole: a stand-in for their shape would cost as much."""
+"""Values up to this size are kept whole: a stand-in would cost as much."""
 
 
 class Shell:
@@ -66,8 +67,8 @@ class Assigned(NamedTuple):
     place: Mark
 
 
-# The fields of Link, and (inputs, out, attrs), as plain tuples: making a named one takes as long
-# as the whole rest of recording.
+# The fields of Link, and (inputs, out, attrs), as plain tuples: making a named one
+# takes as long as the whole rest of recording.
 _Link: TypeAlias = "tuple[Primitive, tuple[int, ...], Any, str, Mark]"
 _Contents: TypeAlias = "tuple[tuple[Any, ...], Any, dict[str, Any]]"
 
@@ -75,9 +76,9 @@ _Contents: TypeAlias = "tuple[tuple[Any, ...], Any, dict[str, Any]]"
 class Record:
     """What a tape has seen: the recorder that `dispatch.apply` talks to.
 
-    Links and contents are parallel lists, so that a used tape can drop the contents at once and
-    still explain itself. Operations that depend on nothing watched leave a link aside, without
-    contents, up to a number.
+    Links and contents are parallel lists, so that a used tape can drop the contents at
+    once and still explain itself. Operations that depend on nothing watched leave a
+    link aside, without contents, up to a number.
 
     Args:
         watch_accessed: Whether trainable variables are watched when they are read.
@@ -103,7 +104,9 @@ class Record:
         self.contents: list[_Contents] = []
         self.known: set[int] = set()
         self.variables: dict[int, Any] = {}
-        self.named: dict[int, int] = {}  # the old key of values that came from elsewhere
+        self.named: dict[
+            int, int
+        ] = {}  # the old key of values that came from elsewhere
         self.aside: list[_Link] = []
         self.parted: list[tuple[int, Mark]] = []
         self.assignments: list[Assigned] = []
@@ -111,9 +114,13 @@ class Record:
         self.thread = threading.get_ident()
 
     def record(
-        self, primitive: Primitive, inputs: Sequence[Any], out: Any, attrs: dict[str, Any]
+        self,
+        primitive: Primitive,
+        inputs: Sequence[Any],
+        out: Any,
+        attrs: dict[str, Any],
     ) -> None:
-        """Note an operation: whole if it depends on something known, else only its link."""
+        """Note an operation: whole if it depends on something known, else its link."""
         keys = tuple([x._key for x in inputs])
         if self.known.isdisjoint(keys):
             self._aside(primitive, inputs, out)
@@ -136,7 +143,8 @@ class Record:
         if key <= 0:
             key = out._key = next_key()
         self.known.add(key)
-        # The operation's own function is gtape's; from its caller on, look for the user.
+        # The operation's own function is gtape's; from its caller on, look for the
+        # user.
         frame = _getframe(3)
         while frame.f_code.co_filename.startswith(PACKAGE):
             frame = frame.f_back or _getframe(0)
@@ -144,7 +152,11 @@ class Record:
         self.contents.append((tuple(values), result, attrs))
 
     def _record_several(
-        self, primitive: Primitive, inputs: Sequence[Any], out: Any, attrs: dict[str, Any]
+        self,
+        primitive: Primitive,
+        inputs: Sequence[Any],
+        out: Any,
+        attrs: dict[str, Any],
     ) -> None:
         """Note an operation with several results, or one whose rule is the user's."""
         keys = self._name(inputs)
@@ -165,7 +177,7 @@ class Record:
         self.contents.append((tuple(values), kept, attrs))
 
     def _name(self, inputs: Sequence[Any]) -> tuple[int, ...]:
-        """Number the inputs that came in from elsewhere, so that they can be told apart."""
+        """Number the inputs that came in from elsewhere, to tell them apart."""
         for x in inputs:
             if x._key < 0:
                 before, x._key = x._key, next_key()
@@ -173,7 +185,7 @@ class Record:
         return tuple([x._key for x in inputs])
 
     def _number(self, out: Any) -> Any:
-        """Return the key of a result, or the keys of several, new ones if there are none."""
+        """Return the key of a result, or the keys of several, made if need be."""
         if isinstance(out, tuple):
             return tuple([self._number(o) for o in out])
         if out._key <= 0:
@@ -229,7 +241,7 @@ def _kept(value: Any, keep: bool) -> Any:
 
 
 def downstream(links: Sequence[_Link], sources: set[int]) -> set[int]:
-    """Return the keys of values that depend differentiably on the sources, and the sources."""
+    """Return the keys of the sources and of what depends on them differentiably."""
     reached = set(sources)
     for primitive, in_keys, out_keys, kind, _ in links:
         if reached.isdisjoint(in_keys) or primitive.vjp is None:
@@ -251,10 +263,11 @@ def backprop(
 
     Args:
         record: What ran.
-        cotangents: The cotangent of each target by key; afterwards of each source reached.
+        cotangents: The cotangent of each target by key; afterwards of each source
+            reached.
         sources: The keys wanted; only what is between them and the targets is computed.
-        wrap: Makes an operand of a kept value and its key, where the pass is to be recorded
-            or traced; `None` to compute on bare arrays.
+        wrap: Makes an operand of a kept value and its key, where the pass is to be
+            recorded or traced; `None` to compute on bare arrays.
     """
     links, contents = record.links, record.contents
     if wrap is not None:  # the pass may be recorded by the very tape
@@ -311,12 +324,14 @@ def _wrapped(
     """Return kept values as operands of the current interpreter."""
     primitive, in_keys, out_keys, _, _ = link
     values = [
-        v if type(v) is Shell else wrap(v, k) for v, k in zip(inputs, in_keys, strict=True)
+        v if type(v) is Shell else wrap(v, k)
+        for v, k in zip(inputs, in_keys, strict=True)
     ]
     if not primitive.multiple:
         return values, out if type(out) is Shell else wrap(out, out_keys)
     results = [
-        o if type(o) is Shell else wrap(o, k) for o, k in zip(out, out_keys, strict=True)
+        o if type(o) is Shell else wrap(o, k)
+        for o, k in zip(out, out_keys, strict=True)
     ]
     return values, tuple(results)
 
@@ -324,7 +339,8 @@ def _wrapped(
 def _masked(c: Any, g: Any) -> Any:
     """Return c, but zero where g is zero and c is NaN.
 
-    So 0 * inf = 0: an operand that a mask leaves out contributes nothing, whatever its value.
+    So 0 * inf = 0: an operand that a mask leaves out contributes nothing, whatever its
+    value.
     """
     if isinstance(c, np.generic):
         return c if c == c or g != 0 else c.dtype.type(0)
@@ -342,7 +358,8 @@ def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) 
         tail = tuple(shape)[lead:] if lead >= 0 else ()
         if lead < 0 or any(d not in (1, n) for d, n in zip(wanted, tail, strict=True)):
             raise ShapeError(
-                f"the gradient of {primitive.name} has shape {tuple(shape)} for an input of "
+                f"the gradient of {primitive.name} has shape {tuple(shape)} for an "
+                "input of "
                 f"shape {tuple(wanted)}",
                 "Return a gradient of the input's shape",
                 at=resolve(place),
@@ -359,10 +376,11 @@ def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) 
 def pull_back(
     record: Record, passes: Sequence[dict[int, Any]], sources: set[int]
 ) -> None:
-    """Run a reverse pass for each dict of cotangents, which hold tensors before and after.
+    """Run a reverse pass for each dict of cotangents, in place.
 
-    If somebody records or traces, the passes run through the current interpreter and are seen
-    by them. Otherwise they run on bare arrays, which costs no tensors and no records.
+    If somebody records or traces, the passes run through the current interpreter and
+    are seen by them. Otherwise they run on bare arrays, which costs no tensors and no
+    records.
     """
     interpreter, recorders = dispatch.state()
     if recorders or record.on_tensors or not interpreter.on_arrays:

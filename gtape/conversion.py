@@ -16,12 +16,12 @@ from gtape.errors import (
 )
 
 Array: TypeAlias = Any
-"""A NumPy array, or a NumPy scalar where the rank is 0 (its arithmetic is ten times as fast)."""
+"""A NumPy array, or a NumPy scalar for rank 0 (whose arithmetic is ten times as fast)."""
 
 NUMBERS = frozenset((bool, int, float, complex))
 """The Python types of weak operands."""
 
-_SMALL = 65504  # numbers below it are finite in every dtype
+SMALL = 65504  # numbers below it are finite in every dtype
 
 
 def from_python(
@@ -98,7 +98,7 @@ def _foreign(value: Any, wanted: NumpyDType | None) -> Array:
 
 
 def kind_of(value: Any) -> Kind:
-    """Return the dtype that the numbers of a nested list have in common, weak for Python ones."""
+    """Return the dtype that the numbers of a nested list share, weak for Python ones."""
     if type(value) in NUMBERS:
         return type(value)
     if isinstance(value, (np.generic, np.ndarray)):
@@ -167,7 +167,7 @@ def filled(
         if kind is int and wanted is None and target == np.int32:
             target = _wide_enough(value)
         number = type(value) in NUMBERS
-        if number and kind is not complex and -_SMALL < value < _SMALL:
+        if number and kind is not complex and -SMALL < value < SMALL:
             return target.type(value)
         with np.errstate(over="ignore"):  # as float32, 1e300 is infinite
             if number:

@@ -1,4 +1,4 @@
-"""Gradients by the user's rule: `custom_gradient`, `recompute_grad`, `grad_pass_through`."""
+"""Gradients by a rule of the user's: `custom_gradient` and its relatives."""
 
 from __future__ import annotations
 
@@ -64,13 +64,16 @@ class _Reads:
 
 
 def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the leaves of arguments with tensors of their own, and these tensors alone."""
+    """Return the leaves of arguments with tensors of their own, and these alone."""
     leaves, tensors = [], []
     for leaf in nest.flatten(list(args)):
         if isinstance(leaf, Tensor):
-            # A shell of its own: assigning to an item of the argument later changes nothing.
+            # A shell of its own: assigning to an item of the argument later changes
+            # nothing.
             leaf = EagerTensor(leaf._array, leaf._key)
-        elif (isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)) or (hasattr(leaf, "dtype") and not isinstance(leaf, Variable)):
+        elif (
+            isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
+        ) or (hasattr(leaf, "dtype") and not isinstance(leaf, Variable)):
             leaf = dispatch.interpreter().convert(leaf)
         leaves.append(leaf)
         if isinstance(leaf, (Tensor, Variable)):
@@ -79,14 +82,16 @@ def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _captured(reads: _Reads, given: Sequence[Any]) -> list[Variable]:
-    """Return the variables that were read and are no arguments, in order of creation."""
+    """Return the variables read that are no arguments, in order of creation."""
     keys = {v._key for v in given if isinstance(v, Variable)}
     return [v for k, v in sorted(reads.variables.items()) if k not in keys]
 
 
 def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
-    """Tell the tapes that tensors became outputs by a rule; return the outputs as new values."""
-    fresh = tuple([EagerTensor(dispatch.interpreter().convert(o)._array) for o in outputs])
+    """Tell the tapes that tensors became outputs by a rule; return these as new."""
+    fresh = tuple(
+        [EagerTensor(dispatch.interpreter().convert(o)._array) for o in outputs]
+    )
     inputs = [dispatch.interpreter().convert(t) for t in tensors]
     if inputs:
         dispatch.record(_custom, inputs, fresh, {"rule": rule})
@@ -96,18 +101,21 @@ def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
 def custom_gradient(f: F) -> F:
     """Decorate a function that brings its own gradient.
 
-    The function returns (outputs, grad_fn). grad_fn takes one upstream gradient for each output
-    and returns one gradient for each positional tensor argument (`None` for none), of the
-    argument's shape. Keyword arguments are not differentiated. If the function reads trainable
-    variables, grad_fn must take `variables=None` and return (gradients, variable gradients).
+    The function returns (outputs, grad_fn). grad_fn takes one upstream gradient for
+    each output and returns one gradient for each positional tensor argument (`None` for
+    none), of the argument's shape. Keyword arguments are not differentiated. If the
+    function reads trainable variables, grad_fn must take `variables=None` and return
+    (gradients, variable gradients).
 
     Args:
         f: The function.
 
     Raises:
         ArgumentTypeError: If the function returns no pair.
-        GradientError: When the gradient is taken, if there are too few or too many gradients.
-        ShapeError: When the gradient is taken, if one has another shape than its argument.
+        GradientError: When the gradient is taken, if there are too few or too many
+            gradients.
+        ShapeError: When the gradient is taken, if one has another shape than its
+            argument.
 
     Example:
         >>> import gtape as gt
@@ -125,20 +133,27 @@ def custom_gradient(f: F) -> F:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, tensors = _split(args)
         reads = _Reads()
-        # The tapes see the body too: what grad_fn captures from it counts at second order.
+        # The tapes see the body too: what grad_fn captures from it counts at second
+        # order.
         dispatch.push_recorder(reads)
         try:
             result = f(*nest.pack(list(args), iter(leaves)), **kwargs)
         finally:
             dispatch.pop_recorder(reads)
-        if not isinstance(result, (tuple, list)) or len(result) != 2 or not callable(result[1]):
+        if (
+            not isinstance(result, (tuple, list))
+            or len(result) != 2
+            or not callable(result[1])
+        ):
             raise ArgumentTypeError(
                 f"custom_gradient: {f.__name__} must return a pair (outputs, grad_fn)",
                 "Return the outputs and a function of the upstream gradients",
             )
         outputs, grad_fn = result
         variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
-        rule = functools.partial(_call_rule, f.__name__, grad_fn, len(tensors), variables)
+        rule = functools.partial(
+            _call_rule, f.__name__, grad_fn, len(tensors), variables
+        )
         fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
         return nest.pack(outputs, iter(fresh))
 
@@ -160,15 +175,21 @@ def _call_rule(
     if variables:
         if not _takes_variables(grad_fn):
             raise ArgumentTypeError(
-                f"custom_gradient: {name} reads the variables {[v.name for v in variables]}, so "
+                f"custom_gradient: {name} reads the variables "
+                f"{[v.name for v in variables]}, so "
                 "its grad_fn must accept the keyword argument 'variables'",
-                "Write grad_fn(*upstream, variables=None) and return (gradients, one for each "
+                "Write grad_fn(*upstream, variables=None) and return (gradients, one "
+                "for each "
                 "variable)",
             )
         gradients, of_variables = grad_fn(*upstream, variables=variables)
     else:
         gradients = grad_fn(*upstream)
-    found = nest.flatten(gradients) if count != 1 or nest.is_nested(gradients) else [gradients]
+    found = (
+        nest.flatten(gradients)
+        if count != 1 or nest.is_nested(gradients)
+        else [gradients]
+    )
     of_variables = list(of_variables)
     for got, want, what in (
         (found, count, "gradients"),
@@ -176,7 +197,8 @@ def _call_rule(
     ):
         if len(got) != want:
             raise GradientError(
-                f"custom_gradient: the grad_fn of {name} was expected to return {want} {what}, "
+                f"custom_gradient: the grad_fn of {name} was expected to return {want} "
+                f"{what}, "
                 f"but returned {len(got)} instead",
                 "Return one for each positional tensor argument, None for no gradient",
             )
@@ -189,7 +211,8 @@ def _call_rule(
 def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
     parameters = inspect.signature(grad_fn).parameters.values()
     return any(
-        p.name == "variables" or p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters
+        p.name == "variables" or p.kind is inspect.Parameter.VAR_KEYWORD
+        for p in parameters
     )
 
 
@@ -210,12 +233,13 @@ def _checked(name: str, c: Any, x: Any) -> Any:
 
 
 def recompute_grad(f: F) -> F:
-    """Decorate a function whose intermediate values are computed again when gradients are taken.
+    """Decorate a function to compute its intermediate values again for gradients.
 
     It saves memory for the time of one more evaluation.
 
     Args:
-        f: A function of tensors that may read variables. It must give the same values again.
+        f: A function of tensors that may read variables. It must give the same values
+            again.
 
     Example:
         >>> import gtape as gt
@@ -234,7 +258,9 @@ def recompute_grad(f: F) -> F:
             outputs = f(*nest.pack(list(args), iter(leaves)), **kwargs)
         variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
 
-        def rule(g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+        def rule(
+            g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]
+        ) -> list[Any]:
             values = iter(inputs)
             again = [
                 next(values) if isinstance(leaf, (Tensor, Variable)) else leaf
@@ -255,7 +281,7 @@ def recompute_grad(f: F) -> F:
 
 
 def grad_pass_through(f: F) -> F:
-    """Decorate a function whose gradient shall be that of the identity (straight-through).
+    """Decorate a function to have the gradient of the identity (straight-through).
 
     Args:
         f: A function of one tensor that keeps its shape.
@@ -279,7 +305,8 @@ def grad_pass_through(f: F) -> F:
             out = dispatch.interpreter().convert(f(value, *args, **kwargs))
         if tuple(out.shape) != tuple(value.shape):
             raise ArgumentError(
-                f"grad_pass_through: {f.__name__} changed the shape {tuple(value.shape)} to "
+                f"grad_pass_through: {f.__name__} changed the shape "
+                f"{tuple(value.shape)} to "
                 f"{tuple(out.shape)}",
                 "The identity's gradient needs equal shapes",
             )

@@ -1,8 +1,8 @@
-"""The one door: `apply` runs a primitive through the current interpreter and tells the tapes.
+"""The one door: `apply` runs a primitive by the current interpreter and tells the tapes.
 
-An interpreter gives operands their meaning: tensors on arrays (eager, the bottom), bare arrays
-(the backward pass of a first-order gradient), symbols (a trace). A recorder watches what runs:
-tapes and forward accumulators. Both belong to one thread of control.
+An interpreter gives operands their meaning: tensors on arrays (eager, the bottom), bare
+arrays (the backward pass of a first-order gradient), symbols (a trace). A recorder
+watches what runs: tapes and forward accumulators. Both belong to one thread of control.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Interpreter(Protocol):
     """Whether a backward pass that nobody records may run on bare arrays."""
 
     def lift(self, primitive: Primitive, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the operands as values of this interpreter, with the dtypes adapted."""
+        """Return the operands as values of this interpreter, dtypes adapted."""
 
     def run(
         self, primitive: Primitive, inputs: Sequence[Any], attrs: dict[str, Any]
@@ -38,10 +38,10 @@ class Interpreter(Protocol):
         """Return the primitive's result, a tuple where it has several."""
 
     def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
-        """Lift and run for one operand and no attributes; return it lifted, and the result."""
+        """Lift and run, for one operand and no attributes; return it and the result."""
 
     def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Lift and run for two operands and no attributes; return them lifted, and the result."""
+        """Lift and run, for two operands; return them and the result."""
 
     def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything that stands for a tensor as a value of this interpreter.
@@ -53,7 +53,7 @@ class Interpreter(Protocol):
         """
 
     def constant(self, array: Any) -> Any:
-        """Return an array that nobody will change any more as a value of this interpreter."""
+        """Return an array that nobody will change as a value of this interpreter."""
 
     def read(self, variable: Any) -> Any:
         """Return the value of a variable."""
@@ -94,12 +94,12 @@ _ARRAY = (np.ndarray, np.generic)
 
 
 class ArrayInterpreter:
-    """Runs primitives on bare NumPy values, unrecorded: the inside of a backward pass."""
+    """Runs primitives on bare NumPy values, unrecorded: inside a backward pass."""
 
     on_arrays = False  # it is one already
 
     def lift(self, primitive: Primitive, operands: Sequence[Any]) -> Sequence[Any]:
-        """Return the operands unchanged: NumPy's own rules hold inside reverse rules."""
+        """Return the operands: NumPy's own rules hold inside reverse rules."""
         return operands
 
     def run(
@@ -141,7 +141,8 @@ class ArrayInterpreter:
 
 ARRAYS: Interpreter = ArrayInterpreter()
 
-# The eager interpreter stands beside Tensor, further down; it takes its seat when it is imported.
+# The eager interpreter stands beside Tensor, further down; it takes its seat when it is
+# imported.
 _bottom: list[State] = [(ARRAYS, ())]
 _state: contextvars.ContextVar[State | None] = contextvars.ContextVar(
     "gtape", default=None
@@ -204,7 +205,7 @@ def apply_two(primitive: Primitive, x: Operand, y: Operand) -> Any:
 
 
 def _sign(out: Any) -> None:
-    """Sign a value with its thread, so that a tape of another thread can say where it is from."""
+    """Sign a value with its thread, for the `explain` of another thread's tape."""
     for value in out if isinstance(out, tuple) else (out,):
         if value._key == UNFOLLOWED:
             value._key = -threading.get_ident()
@@ -246,7 +247,7 @@ def push_recorder(recorder: Recorder) -> None:
 
 
 def pop_recorder(recorder: Recorder) -> None:
-    """Make a recorder inactive; the order of leaving need not be the order of entering."""
+    """Make a recorder inactive, in whatever order they were made active."""
     current, active = _get() or _bottom[0]
     _state.set((current, tuple([r for r in active if r is not recorder])))
     _following[0] -= 1
@@ -268,9 +269,10 @@ def running(
 class _Quiet(threading.local):
     """A context per thread for computations on bare arrays.
 
-    In it NumPy gives inf and NaN without a warning, and the interpreter is that of arrays.
-    Entering `np.errstate` for each operation would cost more than the operation; running it in
-    a prepared context costs 20 ns and leaves the user's own settings alone.
+    In it NumPy gives inf and NaN without a warning, and the interpreter is that of
+    arrays. Entering `np.errstate` for each operation would cost more than the
+    operation; running it in a prepared context costs 20 ns and leaves the user's own
+    settings alone.
     """
 
     def __init__(self) -> None:
@@ -288,8 +290,8 @@ def on_arrays(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return _quiet.run(function, *args, **kwargs)
     except RuntimeError as error:
-        # A signal handler or finalizer that computes in the middle of a computation finds the
-        # context already entered.
+        # A signal handler or finalizer that computes in the middle of a computation
+        # finds the context already entered.
         if "already entered" not in str(error):
             raise
         with np.errstate(all="ignore"), running(ARRAYS):

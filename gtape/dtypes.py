@@ -1,7 +1,8 @@
 """The dtypes of gtape, how they promote, and the default float.
 
-A `DType` is a named face on a NumPy dtype; it equals the NumPy dtype, its scalar type and its
-name. Promotion is the table of the Array API standard, with Python numbers as weak operands.
+A `DType` is a named face on a NumPy dtype; it equals the NumPy dtype, its scalar type
+and its name. Promotion is the table of the Array API standard, with Python numbers as
+weak operands.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class DType:
         self._numpy = numpy_dtype
         self.name: str = numpy_dtype.name
         kind = numpy_dtype.kind
-        # NumPy files bfloat16 under "V" (void), since ml_dtypes registers it from outside.
+        # NumPy files bfloat16 under "V" (void), since ml_dtypes registers it from
+        # outside.
         self.kind: str = "f" if kind == "V" else kind
 
     @property
@@ -270,10 +272,10 @@ def is_differentiable(numpy_dtype: NumpyDType) -> bool:
     return numpy_dtype.kind in "fcV"
 
 
-# --- Promotion ---------------------------------------------------------------------------
+# --- Promotion ------------------------------------------------------------------------
 
 Kind: TypeAlias = "np.dtype[Any] | type"
-"""The dtype of a tensor operand, or the Python type of a weak one (bool, int, float, complex)."""
+"""The dtype of a tensor operand, or the Python type of a weak one."""
 
 _WEAK_RANK: dict[Any, int] = {bool: 0, int: 1, float: 2, complex: 3}
 _promoted: dict[tuple[Kind, Kind], Kind] = {}
@@ -352,7 +354,8 @@ def result_type(*dtypes: DTypeLike) -> DType:
     """Return the dtype that operands of the given dtypes promote to.
 
     Args:
-        *dtypes: Dtypes; the Python types bool, int, float and complex stand for Python numbers.
+        *dtypes: Dtypes; the Python types bool, int, float and complex stand for Python
+            numbers.
 
     Raises:
         DTypeError: If there is none: uint64 with a signed integer.

@@ -1,4 +1,4 @@
-"""`EagerTensor`: a tensor on a NumPy array; and the eager interpreter, the bottom of the stack."""
+"""`EagerTensor`, a tensor on a NumPy array, and the eager interpreter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gtape import dispatch
-from gtape.conversion import NUMBERS, Array, filled, from_python, kind_of
+from gtape.conversion import NUMBERS, SMALL, Array, filled, from_python, kind_of
 from gtape.dispatch import _quiet, on_arrays
 from gtape.dtypes import DType, NumpyDType, as_dtype, as_numpy_dtype
 from gtape.errors import (
@@ -25,7 +25,8 @@ from gtape.primitive import Primitive
 from gtape.spec import TensorShape, TensorSpec
 from gtape.tensor import Tensor
 
-# Keys of values that no recorder follows yet. Below them all stand signs of other threads.
+# Keys of values that no recorder follows yet. Below them all stand signs of other
+# threads.
 _LITERAL = 0  # a Python number beside a tensor
 _MADE = dispatch.UNFOLLOWED  # what an operation made outside every tape
 _CONSTANT = -2  # what came from Python or NumPy
@@ -84,7 +85,7 @@ class EagerTensor(Tensor):
             for recorder in dispatch.recorders():
                 recorder.left(self._key)
 
-    # --- Python protocols ----------------------------------------------------------------
+    # --- Python protocols -------------------------------------------------------------
 
     def __bool__(self) -> bool:
         if self._array.size > 1:
@@ -123,7 +124,8 @@ class EagerTensor(Tensor):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         out = indexing.with_item(self, key, value)
-        # The name keeps the object; the object takes the new value and its place on the tapes.
+        # The name keeps the object; the object takes the new value and its place on the
+        # tapes.
         self._array, self._key = out._array, out._key
 
     def __contains__(self, value: Any) -> bool:
@@ -137,7 +139,7 @@ class EagerTensor(Tensor):
     def __reduce__(self) -> tuple[Any, ...]:
         return EagerTensor, (np.array(self._array),)
 
-    # --- Text ----------------------------------------------------------------------------
+    # --- Text -------------------------------------------------------------------------
 
     def __str__(self) -> str:
         line = "\n" if self._array.ndim > 1 else ""
@@ -167,7 +169,7 @@ class EagerTensor(Tensor):
             return format(array[()].item(), spec)
         return str(array if array.ndim else array[()])
 
-    # --- NumPy ---------------------------------------------------------------------------
+    # --- NumPy ------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         self._left()
@@ -210,7 +212,7 @@ def describe(array: Array) -> str:
     return f"shape={tuple(array.shape)}, dtype={array.dtype}, numpy={line}{value}"
 
 
-# --- The interpreter ---------------------------------------------------------------------
+# --- The interpreter ------------------------------------------------------------------
 
 
 class EagerInterpreter:
@@ -252,7 +254,7 @@ class EagerInterpreter:
     def _adapt(self, x: Any, dtype: NumpyDType) -> EagerTensor:
         if type(x) is EagerTensor:
             return x if x._array.dtype == dtype else linear.cast(x, dtype)  # type: ignore[no-any-return]
-        if type(x) in (int, float) and dtype.kind == "f":
+        if type(x) in (int, float) and dtype.kind == "f" and -SMALL < x < SMALL:
             return EagerTensor(dtype.type(x), _LITERAL)
         kind = kind_of(x)
         return EagerTensor(filled(x, kind, dtype, dtype), _LITERAL)
@@ -313,7 +315,8 @@ class EagerInterpreter:
             raise error
         if isinstance(error, MemoryError):
             raise TensorMemoryError(
-                f"{primitive.name}: the result does not fit into memory", "Use less at once"
+                f"{primitive.name}: the result does not fit into memory",
+                "Use less at once",
             ) from None
         specs = [TensorSpec(x.shape, x.dtype) for x in inputs]
         primitive.spec(*specs, **attrs)

@@ -1,7 +1,7 @@
-"""Every error and warning of gtape, each also a builtin one, and the user's place in the source.
+"""Every error and warning, each also a builtin one, and the user's place in the source.
 
-A message has three parts, one sentence each: what was wrong, with the values in it; where,
-as the user's file and line; what to do.
+A message has three parts, one sentence each: what was wrong, with the values in it;
+where, as the user's file and line; what to do.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ class Explanation(NamedTuple):
     """Why a gradient is `None`.
 
     Args:
-        reason: "connected", "integer", "not watched", "made before the tape", "rebound",
-            "assigned", "left through NumPy", "stop_gradient", "no gradient", "other thread",
-            "outside the tape" or "not used".
+        reason: "connected", "integer", "not watched", "made before the tape",
+            "rebound", "assigned", "left through NumPy", "stop_gradient", "no gradient",
+            "other thread", "outside the tape" or "not used".
         text: A sentence that says what happened and what to do.
         origin: The user's line where the chain ends, where one is known.
     """
@@ -64,7 +64,7 @@ def _name(value: Any) -> str:
 
 
 class _Case:
-    """One question to a tape: the graph of what it saw, from the source and from the target."""
+    """One question to a tape: what it saw, from the source and from the target."""
 
     def __init__(self, record: Record, target: Any, source: Any) -> None:
         self.record = record
@@ -102,14 +102,14 @@ class _Case:
         return next((link.place for link in self.links if key in link.in_keys), None)
 
     def _computed(self, sign: int) -> bool:
-        """Whether the old key of a value says: an operation of this thread, outside the tape."""
+        """Whether an old key says: made by this thread, outside the tape."""
         return sign in (_MADE_OUTSIDE, -self.record.thread)
 
     def _made(self, key: int) -> Mark | None:
         """Where a value was made, as far as the tape saw."""
         return next((k.place for k in self.links if key in _keys(k.out_keys)), None)
 
-    # --- The reasons, in the order in which they are asked -------------------------------
+    # --- The reasons, in the order in which they are asked ----------------------------
 
     def connected(self) -> Explanation | None:
         key = self.source._key
@@ -122,7 +122,10 @@ class _Case:
             reached.update(_keys(link.out_keys))
         if self.target._key not in reached:
             return None
-        text = f"The {self.target_name} depends on the {self.source_name}: the gradient exists."
+        text = (
+            f"The {self.target_name} depends on the {self.source_name}: the gradient "
+            "exists."
+        )
         return Explanation("connected", text, None)
 
     def _passes(self, link: Link) -> bool:
@@ -133,7 +136,8 @@ class _Case:
             return None
         return self._answer(
             "integer",
-            f"The {self.source_name} is {self.source.dtype}: only floating-point values have "
+            f"The {self.source_name} is {self.source.dtype}: only floating-point "
+            "values have "
             "gradients. Write 1.0 for 1, or give it a float dtype",
             self._first_use(),
         )
@@ -156,15 +160,22 @@ class _Case:
     def _blocker(self, link: Link) -> Explanation:
         name = link.primitive.name
         if name == "stop_gradient":
-            text = "stop_gradient makes its result a constant; remove it where a gradient is wanted"
+            text = (
+                "stop_gradient makes its result a constant; remove it where a gradient "
+                "is wanted"
+            )
             return self._answer("stop_gradient", text, link.place)
         if link.primitive.vjp is not None:
             text = (
-                f"{name} gives an integer or bool: no gradient flows through such a value. Stay "
+                f"{name} gives an integer or bool: no gradient flows through such a "
+                "value. Stay "
                 "in floats"
             )
             return self._answer("integer", text, link.place)
-        text = f"{name} has no gradient: {link.primitive.why}. Use a smooth function in its place"
+        text = (
+            f"{name} has no gradient: {link.primitive.why}. Use a smooth function in "
+            "its place"
+        )
         return self._answer("no gradient", text, link.place)
 
     def assigned(self) -> Explanation | None:
@@ -173,8 +184,10 @@ class _Case:
             if note.value_key in self.follows and note.variable_key in self.upstream:
                 return self._answer(
                     "assigned",
-                    f"The value was assigned to variable {note.name}, and assignment is not "
-                    "differentiated. Compute with the value itself: w = w + a in place of "
+                    f"The value was assigned to variable {note.name}, and assignment "
+                    "is not "
+                    "differentiated. Compute with the value itself: w = w + a in place "
+                    "of "
                     "w.assign_add(a)",
                     note.place,
                 )
@@ -187,7 +200,8 @@ class _Case:
             if key in self.follows:
                 return self._answer(
                     "left through NumPy",
-                    "The value went to NumPy, where the tape cannot follow. Use the gt function "
+                    "The value went to NumPy, where the tape cannot follow. Use the gt "
+                    "function "
                     "of that name, and convert afterwards",
                     place,
                 )
@@ -201,7 +215,8 @@ class _Case:
             if any(s < _CONSTANT and s != -self.record.thread for s in signs):
                 return self._answer(
                     "other thread",
-                    "A value comes from another thread: a tape records the thread that entered "
+                    "A value comes from another thread: a tape records the thread that "
+                    "entered "
                     "it. Compute it in this one, or take its gradient there",
                     link.place,
                 )
@@ -217,14 +232,17 @@ class _Case:
         if self._computed(before):
             return self._answer(
                 "rebound",
-                f"The {self.source_name} is not a variable but was computed before the tape, so "
-                "it is not watched. If a statement such as s = s + 1 has rebound a variable's "
+                f"The {self.source_name} is not a variable but was computed before the "
+                "tape, so "
+                "it is not watched. If a statement such as s = s + 1 has rebound a "
+                "variable's "
                 "name, use s.assign_add(1); else call tape.watch",
                 self._first_use(),
             )
         return self._answer(
             "not watched",
-            f"The {self.source_name} is a constant, which tapes do not watch. Make it a "
+            f"The {self.source_name} is a constant, which tapes do not watch. Make it "
+            "a "
             "gt.Variable, or call tape.watch",
             self._first_use() or self._made(key),
         )
@@ -234,14 +252,16 @@ class _Case:
         if not self.source.trainable:
             return self._answer(
                 "not watched",
-                f"The {self.source_name} has trainable=False, so tapes do not watch it. Call "
+                f"The {self.source_name} has trainable=False, so tapes do not watch "
+                "it. Call "
                 "tape.watch, or make it trainable",
                 use,
             )
         if not self.record.watch_accessed:
             return self._answer(
                 "not watched",
-                f"The tape has watch_accessed_variables=False, and the {self.source_name} was "
+                "The tape has watch_accessed_variables=False, and the "
+                f"{self.source_name} was "
                 "not given to tape.watch",
                 use,
             )
@@ -254,8 +274,10 @@ class _Case:
             if any(self._computed(self.record.named.get(k, 0)) for k in link.in_keys):
                 return self._answer(
                     "made before the tape",
-                    "A value that was computed before the tape began to record is a constant "
-                    f"for it, and the {self.source_name} went into it, if at all, there. Compute "
+                    "A value that was computed before the tape began to record is a "
+                    "constant "
+                    f"for it, and the {self.source_name} went into it, if at all, "
+                    "there. Compute "
                     "it inside the block",
                     link.place,
                 )
@@ -267,7 +289,8 @@ class _Case:
         if made is None and self.target._key != self.source._key:
             return Explanation(
                 "outside the tape",
-                f"The {self.target_name} was not computed while the tape recorded. Compute it "
+                f"The {self.target_name} was not computed while the tape recorded. "
+                "Compute it "
                 "inside the block, and not in stop_recording.",
                 None,
             )

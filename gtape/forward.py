@@ -1,8 +1,9 @@
 """Forward mode: tangents carried along with the computation, in one pass.
 
 The tangent of an operation is the transpose of its reverse rule, which is linear in the
-cotangent: the rule runs once on a stand-in cotangent that a record of its own watches, and the
-tangents of the inputs are pulled back through that record. So one declaration serves both modes.
+cotangent: the rule runs once on a stand-in cotangent that a record of its own watches,
+and the tangents of the inputs are pulled back through that record. So one declaration
+serves both modes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from gtape.primitive import Primitive
 
 
 class Tangents:
-    """The recorder of a forward accumulator: the tangent of each value that has one, by key."""
+    """The recorder of a forward accumulator: tangents by the key of their value."""
 
     __slots__ = ("by_key",)
 
@@ -42,8 +43,9 @@ class Tangents:
         known = self.by_key
         if known.keys().isdisjoint([x._key for x in inputs]) or primitive.vjp is None:
             return
-        # Accumulators further in do not see this computation, or two would chase each other;
-        # what is further out does, so that forward mode nests with itself and with tapes.
+        # Accumulators further in do not see this computation, or two would chase each
+        # other; what is further out does, so that forward mode nests with itself and
+        # with tapes.
         interpreter, recorders = dispatch.state()
         outer = recorders[: recorders.index(self)]
         with dispatch.running(interpreter, outer):
@@ -84,7 +86,7 @@ class Tangents:
         """Nothing: the tangent ends where the value leaves."""
 
     def assigned(self, variable: Any, value: Any) -> None:
-        """Nothing: assignment is not differentiated, and tangents by a variable stay."""
+        """Nothing: assignment is not differentiated; tangents stay."""
 
 
 def _stand_in(result: Any) -> Any:
@@ -130,7 +132,8 @@ class ForwardAccumulator:
             primal._key = next_key()
         if primal._key in self._tangents.by_key:
             raise ArgumentError(
-                "ForwardAccumulator: the same tensor was specified as a primal multiple times",
+                "ForwardAccumulator: the same tensor was specified as a primal "
+                "multiple times",
                 "Give each primal once",
             )
         value = dispatch.interpreter().convert(tangent, value_of(primal).dtype)
@@ -142,7 +145,8 @@ class ForwardAccumulator:
             )
         if tuple(value.shape) != tuple(primal.shape):
             raise ShapeError(
-                f"ForwardAccumulator: a tangent of shape {tuple(value.shape)} for a primal of "
+                f"ForwardAccumulator: a tangent of shape {tuple(value.shape)} for a "
+                "primal of "
                 f"shape {tuple(primal.shape)}",
                 "Give the tangent the primal's shape",
             )
@@ -169,14 +173,16 @@ class ForwardAccumulator:
 
         Args:
             target: A tensor or variable, or a nested structure.
-            unconnected_gradients: "none" or "zero", for targets that depend on no primal.
+            unconnected_gradients: "none" or "zero", for targets that depend on no
+                primal.
 
         Returns:
             Tensors (or `None`) in the structure of the target.
         """
         if unconnected_gradients not in ("none", "zero"):
             raise ArgumentError(
-                f"jvp: unknown value for unconnected_gradients: {unconnected_gradients!r}",
+                "jvp: unknown value for unconnected_gradients: "
+                f"{unconnected_gradients!r}",
                 'Use "none" or "zero"',
             )
         out = []
@@ -197,9 +203,10 @@ def zeros_for(leaf: Any) -> Any:
 
 
 def own_primal(primal: Any) -> Any:
-    """Return an argument as a tensor that is a source of its own, in the same structure.
+    """Return an argument as tensors that are sources of their own.
 
-    A list of Python numbers is one tensor; a structure that holds tensors stays a structure.
+    A list of Python numbers is one tensor; a structure that holds tensors stays a
+    structure.
     """
     if nest.is_nested(primal):
         leaves = nest.flatten(primal)
@@ -219,8 +226,8 @@ def jvp(
         tangents: A tangent for each, of the same structure, shapes and dtypes.
 
     Returns:
-        The value, and its tangent in the same structure; zeros where it does not depend on
-        the primals.
+        The value, and its tangent in the same structure; zeros where it does not depend
+        on the primals.
 
     Example:
         >>> import gtape as gt
@@ -228,7 +235,9 @@ def jvp(
         >>> float(y), float(t)
         (9.0, 6.0)
     """
-    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
+    if not isinstance(primals, (tuple, list)) or not isinstance(
+        tangents, (tuple, list)
+    ):
         raise ArgumentError(
             "jvp: primals and tangents must be tuples, one entry for each argument",
             "Write jvp(f, (x,), (t,))",

@@ -1,4 +1,4 @@
-"""Targets, sources and seeds of a gradient, and jacobians: one reverse pass per element."""
+"""Targets, sources and seeds of a gradient; and jacobians, by passes on batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def tensors_of(name: str, structure: Any) -> Sequence[Any]:
     """Return the leaves of targets or sources.
 
     Raises:
-        ArgumentTypeError: If a leaf is neither a tensor nor a variable, naming its position.
+        ArgumentTypeError: If a leaf is neither a tensor nor a variable, naming its
+            position.
     """
     kind = type(structure)
     if kind is EagerTensor or kind is Variable:
@@ -48,7 +49,8 @@ def tensors_of(name: str, structure: Any) -> Sequence[Any]:
                 "Did the function that made it return nothing, or was a gradient None?"
             )
         raise ArgumentTypeError(
-            f"gradient: {where} is {leaf!r} of type {type(leaf).__name__}, not a tensor or "
+            f"gradient: {where} is {leaf!r} of type {type(leaf).__name__}, not a "
+            "tensor or "
             "variable",
             hint,
         )
@@ -115,7 +117,8 @@ def _seed(target: Any, given: Any) -> Any:
     seed = dispatch.interpreter().convert(given, target.dtype.dtype)
     if seed.dtype != target.dtype:
         raise DTypeError(
-            f"output_gradients: an entry of {seed.dtype} for a target of {target.dtype}",
+            f"output_gradients: an entry of {seed.dtype} for a target of "
+            f"{target.dtype}",
             "Cast it first",
         )
     shape = tuple(target.shape)
@@ -123,7 +126,8 @@ def _seed(target: Any, given: Any) -> Any:
         return seed
     if broadcast_shapes("output_gradients", seed.shape, shape) != shape:
         raise ShapeError(
-            f"output_gradients: an entry of shape {tuple(seed.shape)} for a target of shape "
+            f"output_gradients: an entry of shape {tuple(seed.shape)} for a target of "
+            "shape "
             f"{shape}",
             "Give it the target's shape, or one that broadcasts to it",
         )
@@ -147,7 +151,7 @@ _ROWS_AT_ONCE = 512  # bounds the memory of a pass on a batch
 def _pull_rows(
     record: Record, target: Any, sources: Sequence[Any], seeds: Any
 ) -> list[Any]:
-    """Return for each source the stacked cotangents of all seeds; `None` where unconnected."""
+    """Return for each source the stacked cotangents of all seeds, or `None`."""
     wanted = {s._key for s in sources if s._key in record.known}
     blocks: list[list[Any]] = [[] for _ in sources]
     for start in range(0, len(seeds), _ROWS_AT_ONCE):
@@ -191,7 +195,7 @@ def _pull_block(
 
 
 def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
-    """Return the jacobian of a target by each source; `None` where it does not depend on it."""
+    """Return the jacobian of a target by each source, `None` where unconnected."""
     shape, dtype = tuple(target.shape), target.dtype.dtype
     size = math.prod(shape)
     if target._key not in record.known or not differentiable(target):
@@ -229,14 +233,15 @@ def check_batch(target: Any, source: Any) -> None:
             )
     if target.shape[0] != source.shape[0]:
         raise ShapeError(
-            f"batch_jacobian: need the first dimension of target shape {tuple(target.shape)} "
+            "batch_jacobian: need the first dimension of target shape "
+            f"{tuple(target.shape)} "
             f"and source shape {tuple(source.shape)} to match",
             "The first axis counts the rows",
         )
 
 
 def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
-    """Return the jacobian of each row by the same row: one pass per element of a row."""
+    """Return the jacobian of each row by the same row."""
     batch, *rest = target.shape
     dtype = target.dtype.dtype
     size = math.prod(rest)

@@ -1,4 +1,4 @@
-"""Modules that are imported when they are first used, so that `import gtape` stays light."""
+"""Modules imported when they are first used, so that `import gtape` stays light."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ class Lazy:
 
     Args:
         name: The module's full name.
-        needed_for: What needs it and how to install it, for the message where it is missing.
+        needed_for: What needs it and how to install it, for the message where it is
+            missing.
     """
 
     __slots__ = ("_module", "_name", "_needed_for")
@@ -29,7 +30,8 @@ class Lazy:
                 module = self._module = importlib.import_module(self._name)
             except ImportError as error:
                 raise ImportError(
-                    f"{self._needed_for or 'this operation'} needs the module {self._name}, "
+                    f"{self._needed_for or 'this operation'} needs the module "
+                    f"{self._name}, "
                     f"which cannot be imported: {error}"
                 ) from error
         return getattr(module, attribute)

@@ -1,8 +1,9 @@
-"""Linear algebra by its own names, as `gt.linalg`: products, factorizations, solutions."""
+"""Linear algebra, as `gt.linalg`: products, factorizations, solutions."""
 
 from __future__ import annotations
 
 from gtape.ops.contraction import tensordot
+from gtape.ops.creation import eye
 from gtape.ops.determinant import det, expm, slogdet
 from gtape.ops.diagonal import band_part, diag, diag_part, set_diag, trace, tril, triu
 from gtape.ops.einsum import einsum
@@ -16,7 +17,6 @@ from gtape.ops.factorization import (
 )
 from gtape.ops.linalg import kron, matmul, matvec, outer
 from gtape.ops.norms import norm
-from gtape.ops.creation import eye
 from gtape.ops.shaping import matrix_transpose
 from gtape.ops.solving import inv, solve, triangular_solve
 from gtape.ops.spectral import eigh, eigvalsh, matrix_norm, svd

@@ -17,7 +17,8 @@ from gtape.spec import TensorSpec
 class Map:
     """out[i] = expr(a[i], b[i], ...), with broadcasting.
 
-    Names in the expression are the operands, the attributes, and i0, i1, ... for the index.
+    Names in the expression are the operands, the attributes, and i0, i1, ... for the
+    index.
     """
 
     expr: str
@@ -32,8 +33,8 @@ class View:
     """Where an element of a reindexed tensor comes from.
 
     Args:
-        operand: Which operand is read; a scalar tree over i0, i1, ... picks it where there are
-            several, each piece valid on its own range.
+        operand: Which operand is read; a scalar tree over i0, i1, ... picks it where
+            there are several, each piece valid on its own range.
         index: One scalar expression over i0, i1, ... for each axis of the operand.
         valid: A scalar expression: whether the element is read at all, else `fill`.
         fill: The value where not valid.
@@ -50,8 +51,8 @@ class Reindex:
     """out[i] = a[index(i)], or a fill where not valid.
 
     Args:
-        views: From the operand specs and the attributes, the pieces of the output. The first
-            piece that is valid at an index gives the element.
+        views: From the operand specs and the attributes, the pieces of the output. The
+            first piece that is valid at an index gives the element.
     """
 
     views: Callable[..., tuple[View, ...]]
@@ -62,10 +63,10 @@ class Fold:
     """out[i] = finish(fold over j of combine(acc, a[i, j])), over the attribute `axes`.
 
     Args:
-        identity: The start of each accumulator; "lowest" and "highest" stand for the ends of
-            the dtype's range.
-        combine: The new value of each accumulator, over acc (acc0, acc1, ... where there are
-            several), x and the position j along the folded axes.
+        identity: The start of each accumulator; "lowest" and "highest" stand for the
+            ends of the dtype's range.
+        combine: The new value of each accumulator, over acc (acc0, acc1, ... where
+            there are several), x and the position j along the folded axes.
         finish: The result, over the accumulators and the count n.
     """
 
@@ -76,10 +77,10 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """out[i] = a[index(i)], the index on the attribute `axes` read from integer operands.
+    """out[i] = a[index(i)], the index on `axes` read from integer operands.
 
-    Like a reindexing it can be folded into the load of its reader; unlike one it reads memory
-    to know where.
+    Like a reindexing it can be folded into the load of its reader; unlike one it reads
+    memory to know where.
     """
 
 

@@ -1,7 +1,7 @@
 """Flattens nested lists, tuples, dicts and named tuples, and rebuilds them.
 
-Everything else is a leaf, `None` included. Dict entries are visited in insertion order; a second
-structure is matched to the first by key.
+Everything else is a leaf, `None` included. Dict entries are visited in insertion order;
+a second structure is matched to the first by key.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ def flatten(structure: Any) -> list[Any]:
     """Return the leaves of a nested structure, left to right.
 
     Example:
+        >>> from gtape.nest import flatten
         >>> flatten({"a": [1, (2, 3)], "b": 4})
         [1, 2, 3, 4]
     """
@@ -39,6 +40,7 @@ def pack(structure: Any, leaves: Iterator[Any]) -> Any:
     """Return a copy of the structure with its leaves taken from the iterator.
 
     Example:
+        >>> from gtape.nest import pack
         >>> pack([0, {"k": 0}], iter("ab"))
         ['a', {'k': 'b'}]
     """
@@ -68,6 +70,7 @@ def map_structure(function: Callable[..., Any], structure: Any, *others: Any) ->
         ArgumentError: If a structure has another form.
 
     Example:
+        >>> from gtape.nest import map_structure
         >>> map_structure(lambda x, y: x + y, [1, (2,)], [10, (20,)])
         [11, (22,)]
     """
@@ -79,8 +82,8 @@ def map_structure(function: Callable[..., Any], structure: Any, *others: Any) ->
 def flatten_like(structure: Any, other: Any, name: str) -> list[Any]:
     """Return the leaves of `other`, matched to the leaves of `structure`.
 
-    A leaf of `structure` takes whatever stands in its place, so a list given for a tensor stays
-    one leaf.
+    A leaf of `structure` takes whatever stands in its place, so a list given for a
+    tensor stays one leaf.
 
     Args:
         structure: The nested structure that gives the form.

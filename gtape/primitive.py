@@ -1,4 +1,4 @@
-"""`Primitive`: one operation that every part of the library understands, and the registry."""
+"""`Primitive`, an operation that every part of gtape understands; the registry."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ class Primitive:
         name: The operation, as messages and printed graphs say it.
         forward: arrays -> array, or a tuple of arrays where `multiple`.
         spec: specs -> spec (or a tuple of specs), or a ShapeError or DTypeError.
-        vjp: (g, out, *inputs, **attrs) -> one cotangent per input; `None` for no gradient, and
-            a function of no arguments for a cotangent that is only computed when somebody
-            wants it. A parameter whose name starts with an underscore is asked for its shape
-            and dtype only, so the tape need not keep its value. Products with complex numbers
-            are written as for real ones: the tape conjugates around the rule.
+        vjp: (g, out, *inputs, **attrs) -> one cotangent per input; `None` for no
+            gradient, and a function of no arguments for a cotangent that is only
+            computed when somebody wants it. A parameter whose name starts with an
+            underscore is asked for its shape and dtype only, so the tape need not keep
+            its value. Products with complex numbers are written as for real ones: the
+            tape conjugates around the rule.
         lowering: The shape of the loop, and its scalar expression.
         operands: How the dtypes of the operands adapt to each other.
-        multiple: Whether the result is a tuple; then g and out are tuples too, and entries of
-            g are `None` where nothing flows.
-        on_tensors: Whether the rule runs the user's code, which wants tensors: then the whole
-            backward pass runs on tensors, not on bare arrays.
+        multiple: Whether the result is a tuple; then g and out are tuples too, and
+            entries of g are `None` where nothing flows.
+        on_tensors: Whether the rule runs the user's code, which wants tensors: then the
+            whole backward pass runs on tensors, not on bare arrays.
         why: Where there is no vjp: why not, as `explain` says it.
     """
 
@@ -80,7 +81,7 @@ class Primitive:
         _registry[self.name] = self
 
     def resolve(self, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
-        """Return the dtype each operand must have, given those they come with; () if the same."""
+        """Return the dtypes that operands of given dtypes must have; () if the same."""
         found = self.resolved.get(kinds)
         if found is None:
             wanted = self.operands(self.name, kinds)
@@ -94,7 +95,7 @@ class Primitive:
 
 
 def _keeps(vjp: VjpRule | None) -> tuple[bool, tuple[bool, ...], bool]:
-    """Return whether a rule reads the values of out, of each input, and of further inputs."""
+    """Return whether a rule reads the values of out, each input, further inputs."""
     if vjp is None:
         return False, (), False  # nothing is read
     if not isinstance(vjp, FunctionType):
@@ -108,7 +109,7 @@ def _keeps(vjp: VjpRule | None) -> tuple[bool, tuple[bool, ...], bool]:
     return keep[1], tuple(keep[2:]), not rest_name.startswith("_")
 
 
-# --- How operands adapt to each other ----------------------------------------------------
+# --- How operands adapt to each other -------------------------------------------------
 
 
 def common(kinds: tuple[Kind, ...]) -> NumpyDType:
@@ -135,7 +136,8 @@ def number(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
     if d.kind == "b":
         raise DTypeError(
             f"{name}: bool is not a number",
-            "Cast to an integer or float dtype, or use logical_and, logical_or, logical_not",
+            "Cast to an integer or float dtype, or use logical_and, logical_or, "
+            "logical_not",
         )
     return (d,) * len(kinds)
 
@@ -152,7 +154,7 @@ def real(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
 
 
 def inexact(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
-    """Promote all operands to one dtype, floating-point or complex; Python ints become floats."""
+    """Promote all operands to one floating-point or complex dtype."""
     out = kinds[0]
     for kind in kinds[1:]:
         out = promote(out, kind)
@@ -168,7 +170,7 @@ def inexact(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
 
 
 def floating(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
-    """Promote all operands to one real floating-point dtype; Python ints become floats."""
+    """Promote all operands to one real floating-point dtype."""
     d = inexact(name, kinds)[0]
     if d.kind == "c":
         raise DTypeError(
@@ -230,7 +232,8 @@ def updated(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
     for kind in kinds[2:]:
         if concrete(promote(d, kind)) != d:
             raise DTypeError(
-                f"{name}: updates of {as_dtype(concrete(kind))} do not fit {as_dtype(d)}",
+                f"{name}: updates of {as_dtype(concrete(kind))} do not fit "
+                f"{as_dtype(d)}",
                 "Cast one of them",
             )
     return (d, concrete(kinds[1])) + (d,) * (len(kinds) - 2)

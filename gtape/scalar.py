@@ -1,7 +1,7 @@
 """The scalar vocabulary: an expression such as "x * y" parsed into a small typed tree.
 
-Takes Python notation over parameter names and a closed list of scalar functions; gives a tree
-of three kinds of nodes, from which each target writes its instructions.
+Takes Python notation over parameter names and a closed list of scalar functions; gives
+a tree of three kinds of nodes, from which each target writes its instructions.
 """
 
 from __future__ import annotations
@@ -95,16 +95,16 @@ def parse(source: str) -> Tree:
     """Return the tree of an expression in Python notation.
 
     Args:
-        source: Operators, comparisons, `a if c else b`, `and`, `or`, `not`, literals, the names
-            inf, nan and pi, and calls of the vocabulary.
+        source: Operators, comparisons, `a if c else b`, `and`, `or`, `not`, literals,
+            the names inf, nan and pi, and calls of the vocabulary.
 
     Raises:
         GraphError: If the expression uses anything else.
 
     Example:
-        >>> parse("exp(x) + 1")
-        Call(function='add', operands=(Call(function='exp', operands=(Name(name='x'),)), \
-Const(value=1)))
+        >>> from gtape.scalar import parse
+        >>> parse("-x")
+        Call(function='neg', operands=(Name(name='x'),))
     """
     return _build(ast.parse(source, mode="eval").body, source)
 

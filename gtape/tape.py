@@ -49,13 +49,14 @@ class UnconnectedGradients:
 class GradientTape:
     """Records the operations of a block, so that their gradients can be taken.
 
-    It records what depends on a watched value: trainable variables when they are read, and
-    whatever `watch` is given. Tapes nest to any order.
+    It records what depends on a watched value: trainable variables when they are read,
+    and whatever `watch` is given. Tapes nest to any order.
 
     Args:
-        persistent: Whether gradients can be taken more than once. The values of the block then
-            stay in memory as long as the tape.
-        watch_accessed_variables: Whether trainable variables are watched when they are read.
+        persistent: Whether gradients can be taken more than once. The values of the
+            block then stay in memory as long as the tape.
+        watch_accessed_variables: Whether trainable variables are watched when they are
+            read.
 
     Example:
         >>> import gtape as gt
@@ -75,7 +76,7 @@ class GradientTape:
         self._entered = False
         self._used = False
 
-    # --- Life ----------------------------------------------------------------------------
+    # --- Life -------------------------------------------------------------------------
 
     def __enter__(self) -> GradientTape:
         if self._active:
@@ -113,7 +114,9 @@ class GradientTape:
             TapeError: If the tape is not recording.
         """
         if not self._active:
-            raise TapeStateError("reset: the tape is not recording", "Call it in the block")
+            raise TapeStateError(
+                "reset: the tape is not recording", "Call it in the block"
+            )
         self._stop()
         self._clear()
         self._active = True
@@ -142,10 +145,10 @@ class GradientTape:
             self._active = True
             dispatch.push_recorder(self._record)
 
-    # --- Recording -----------------------------------------------------------------------
+    # --- Recording --------------------------------------------------------------------
 
     def watch(self, tensor: Any) -> None:
-        """Watch tensors or variables: what is computed from them from now on is recorded.
+        """Watch tensors or variables: what is computed from them is recorded.
 
         Args:
             tensor: A tensor, a variable, or a nested structure of these.
@@ -162,13 +165,15 @@ class GradientTape:
         for leaf in nest.flatten(tensor):
             if not isinstance(leaf, (Tensor, Variable)):
                 raise WatchError(
-                    f"watch: {leaf!r} of type {type(leaf).__name__} is neither a tensor nor a "
+                    f"watch: {leaf!r} of type {type(leaf).__name__} is neither a "
+                    "tensor nor a "
                     "variable",
                     "Make it one with gt.constant or gt.Variable",
                 )
             if not is_differentiable(leaf.dtype.dtype):
                 warn_once(
-                    f"watch: a value of {leaf.dtype} has no gradient; use a floating-point dtype"
+                    f"watch: a value of {leaf.dtype} has no gradient; use a "
+                    "floating-point dtype"
                 )
             if leaf._key <= 0:
                 leaf._key = dispatch.next_key()
@@ -181,7 +186,7 @@ class GradientTape:
         variables = self._record.variables
         return tuple([variables[key] for key in sorted(variables)])
 
-    # --- Gradients -----------------------------------------------------------------------
+    # --- Gradients --------------------------------------------------------------------
 
     def gradient(
         self,
@@ -193,16 +198,17 @@ class GradientTape:
         """Return the gradient of a target by each source.
 
         Args:
-            target: A tensor or variable, or a nested structure, whose elements are summed.
+            target: A tensor or variable, or a nested structure, whose elements are
+                summed.
             sources: A tensor or variable recorded by the tape, or a nested structure.
-            output_gradients: A cotangent for each target, in the structure of the target; ones
-                by default, and for entries that are `None`.
-            unconnected_gradients: For a source on which the target does not depend: "none" for
-                `None`, "zero" for zeros, "error" for a GradientError.
+            output_gradients: A cotangent for each target, in the structure of the
+                target; ones by default, and for entries that are `None`.
+            unconnected_gradients: For a source on which the target does not depend:
+                "none" for `None`, "zero" for zeros, "error" for a GradientError.
 
         Returns:
-            Tensors (or `None`) in the structure of the sources, each of its source's shape and
-            dtype.
+            Tensors (or `None`) in the structure of the sources, each of its source's
+            shape and dtype.
 
         Raises:
             TapeError: If the tape is not persistent and has been used.
@@ -218,7 +224,8 @@ class GradientTape:
         """
         if unconnected_gradients not in _UNCONNECTED:
             raise ArgumentError(
-                f"gradient: unknown value for unconnected_gradients: {unconnected_gradients!r}",
+                "gradient: unknown value for unconnected_gradients: "
+                f"{unconnected_gradients!r}",
                 'Use "none", "zero" or "error"',
             )
         self._start_gradient("gradient")
@@ -272,7 +279,8 @@ class GradientTape:
             shape = tuple(source.shape) if shape is None else shape
             return EagerTensor(np.zeros(shape, source.dtype.dtype))
         raise GradientError(
-            f"gradient: the target does not depend on a source: {self.explain(target, source)}",
+            "gradient: the target does not depend on a source: "
+            f"{self.explain(target, source)}",
             'Use unconnected_gradients="none" to get None',
         )
 
@@ -284,7 +292,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """Return the derivative of each element of a target by each element of the sources.
+        """Return the derivative of each element of a target by each of the sources.
 
         Args:
             target: A tensor or variable.
@@ -294,7 +302,8 @@ class GradientTape:
             experimental_use_pfor: Accepted for TensorFlow's sake.
 
         Returns:
-            In the structure of the sources, tensors of shape target.shape + source.shape.
+            In the structure of the sources, tensors of shape target.shape +
+            source.shape.
 
         Raises:
             TapeError: If the tape is not persistent and has been used.
@@ -335,10 +344,11 @@ class GradientTape:
         """Return the jacobian of each row of a target by the same row of a source.
 
         Args:
-            target: A tensor of shape [b, ...], each row of which depends on that row of the
-                source only.
+            target: A tensor of shape [b, ...], each row of which depends on that row of
+                the source only.
             source: A tensor or variable of shape [b, ...].
-            unconnected_gradients: Accepted for TensorFlow's sake: zeros where unconnected.
+            unconnected_gradients: Accepted for TensorFlow's sake: zeros where
+                unconnected.
             parallel_iterations: Accepted for TensorFlow's sake.
             experimental_use_pfor: Accepted for TensorFlow's sake.
 
@@ -370,15 +380,15 @@ class GradientTape:
             self._record.drop_contents()
 
     def explain(self, target: Any, source: Any) -> Explanation:
-        """Return why the gradient of a target by a source is `None`, and at which line it ends.
+        """Return why the gradient of a target by a source is `None`, and at which line.
 
         Args:
             target: The tensor or variable whose gradient was asked for.
             source: The tensor or variable by which.
 
         Returns:
-            An explanation: its `reason` is one word or phrase, its `origin` the line of the
-            user's file where the chain ends, its text a sentence with what to do.
+            An explanation: its `reason` is one word or phrase, its `origin` the line of
+            the user's file where the chain ends, its text a sentence with what to do.
 
         Example:
             >>> import gtape as gt

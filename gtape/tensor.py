@@ -1,4 +1,4 @@
-"""`Tensor`: the face of every tensor, eager or traced: its operators and what follows from them."""
+"""`Tensor`: the face of every tensor, eager or traced, and its operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
 
 
 class Operators:
-    """The operators of tensors and variables, each an operation through the one door."""
+    """The operators of tensors and variables, each through the one door."""
 
     __slots__ = ()
 
@@ -165,17 +165,17 @@ _HINTS = {
     "grad": "Use tape.gradient(y, x)",
     "backward": "Use tape.gradient(y, x)",
     "assign": "Only a gt.Variable can be assigned to",
-    "assign_add": "Only a gt.Variable can be assigned to: did x = x + 1 rebind the name?",
-    "assign_sub": "Only a gt.Variable can be assigned to: did x = x - 1 rebind the name?",
+    "assign_add": "Only a gt.Variable can be assigned to: did x = x + 1 rebind it?",
+    "assign_sub": "Only a gt.Variable can be assigned to: did x = x - 1 rebind it?",
 }
 
 
 class Tensor(Operators):
     """A value with a shape and a dtype; its arithmetic is recorded by the active tapes.
 
-    Made by `gt.constant` and by every operation. A Tensor is immutable, but `t[i] = x` gives the
-    name t a new value, in which x stands at i; whatever was computed from t before stays as it
-    was.
+    Made by `gt.constant` and by every operation. A Tensor is immutable, but `t[i] = x`
+    gives the name t a new value, in which x stands at i; whatever was computed from t
+    before stays as it was.
 
     Example:
         >>> import gtape as gt

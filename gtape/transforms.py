@@ -1,4 +1,4 @@
-"""Derivatives as functions of functions: grad, vjp, hvp, jacobian, hessian and their relatives."""
+"""Derivatives as functions of functions: grad, vjp, hvp, jacobian, hessian ..."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Argnums: TypeAlias = "int | Sequence[int]"
 def _own_arguments(
     name: str, args: Sequence[Any], positions: Sequence[int]
 ) -> tuple[list[Any], list[Any]]:
-    """Return the arguments with those at the positions as sources of their own, and these."""
+    """Return the arguments, those at the positions as sources of their own; and these."""
     out = list(args)
     for i in positions:
         if not -len(args) <= i < len(args):
@@ -124,8 +124,8 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
         *primals: Its arguments.
 
     Returns:
-        The value, and a function of a cotangent in the value's structure that returns a tuple
-        with one gradient for each primal. It may be called more than once.
+        The value, and a function of a cotangent in the value's structure that returns a
+        tuple with one gradient for each primal. It may be called more than once.
 
     Example:
         >>> import gtape as gt
@@ -162,7 +162,8 @@ def hvp(
 
     Example:
         >>> import gtape as gt
-        >>> [product] = gt.hvp(lambda x: gt.reduce_sum(x * x * x), ([1.0, 2.0],), ([1.0, 0.0],))
+        >>> f = lambda x: gt.reduce_sum(x * x * x)
+        >>> [product] = gt.hvp(f, ([1.0, 2.0],), ([1.0, 0.0],))
         >>> product.numpy()
         array([6., 0.], dtype=float32)
     """
@@ -172,7 +173,7 @@ def hvp(
 
 
 def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """Return a function that gives the derivative of each element of f by each of an argument.
+    """Return a function that gives the derivatives of the elements of f by an argument.
 
     Args:
         f: A function of tensors that returns one tensor.
@@ -220,7 +221,7 @@ def hessian(f: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     return jacobian(grad(f, argnum), argnum)
 
 
-# --- The four functions of TensorFlow 1's eager mode -------------------------------------
+# --- The four functions of TensorFlow 1's eager mode ----------------------------------
 
 
 def _parameters(f: Callable[..., Any], params: Any, count: int) -> list[int]:
@@ -232,7 +233,8 @@ def _parameters(f: Callable[..., Any], params: Any, count: int) -> list[int]:
         for p in chosen:
             if not 0 <= p < count:
                 raise ArgumentError(
-                    f"gradients_function: there is no argument {p}, the call has {count}",
+                    f"gradients_function: there is no argument {p}, the call has "
+                    f"{count}",
                     "Count positional arguments from 0",
                 )
         return chosen
@@ -261,12 +263,12 @@ def value_and_gradients_function(
         params: Names or positions of the arguments; all of them by default.
 
     Returns:
-        A function whose result is (value, list of gradients), `None` for an argument that is
-        not used. Its keyword `dy` is the cotangent of the value.
+        A function whose result is (value, list of gradients), `None` for an argument
+        that is not used. Its keyword `dy` is the cotangent of the value.
 
     Raises:
-        ArgumentError: If params are wrong, or when called with keyword arguments, or if f
-            returns `None`.
+        ArgumentError: If params are wrong, or when called with keyword arguments, or if
+            f returns `None`.
 
     Example:
         >>> import gtape as gt
@@ -279,7 +281,8 @@ def value_and_gradients_function(
     def wrapper(*args: Any, dy: Any = None, **kwargs: Any) -> tuple[Any, list[Any]]:
         if kwargs:
             raise ArgumentError(
-                f"{f.__name__}: keyword arguments {sorted(kwargs)} are not differentiated",
+                f"{f.__name__}: keyword arguments {sorted(kwargs)} are not "
+                "differentiated",
                 "Give positional arguments",
             )
         positions = _parameters(f, params, len(args))
@@ -321,16 +324,16 @@ def gradients_function(f: Callable[..., Any], params: Any = None) -> Callable[..
 def implicit_value_and_gradients(
     f: Callable[..., Any], keep_unused: bool = False
 ) -> Callable[..., Any]:
-    """Return a function that gives the value of f and its gradients by the variables it uses.
+    """Return a function that gives f and its gradients by the variables it uses.
 
     Args:
         f: A function that reads trainable variables.
-        keep_unused: Whether variables that were read but on which the result does not depend
-            are listed too, with `None`.
+        keep_unused: Whether variables that were read but on which the result does not
+            depend are listed too, with `None`.
 
     Returns:
-        A function whose result is (value, list of (gradient, variable) pairs), the variables
-        in order of creation.
+        A function whose result is (value, list of (gradient, variable) pairs), the
+        variables in order of creation.
 
     Raises:
         ArgumentError: When called, if no trainable variable was read.
@@ -355,7 +358,8 @@ def implicit_value_and_gradients(
         if not variables:
             raise ArgumentError(
                 f"{f.__name__}: no trainable variable was read while it ran",
-                "Use variables with trainable=True, or gradients_function for arguments",
+                "Use variables with trainable=True, or gradients_function for "
+                "arguments",
             )
         found = tape.gradient(value, list(variables))
         pairs = list(zip(found, variables, strict=True))
@@ -371,7 +375,8 @@ def implicit_gradients(
 
     Args:
         f: A function that reads trainable variables.
-        keep_unused: Whether variables on which the result does not depend are listed too.
+        keep_unused: Whether variables on which the result does not depend are listed
+            too.
 
     Example:
         >>> import gtape as gt
@@ -387,5 +392,3 @@ def implicit_gradients(
         return both(*args, **kwargs)[1]  # type: ignore[no-any-return]
 
     return wrapper
-
-

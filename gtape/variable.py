@@ -1,4 +1,4 @@
-"""`Variable`: a named cell that holds a tensor; reading and assigning go through the interpreter."""
+"""`Variable`: a named cell that holds a tensor, and changes by assignment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _names: weakref.WeakValueDictionary[str, Variable] = weakref.WeakValueDictionary
 
 
 class SlicedTensor(EagerTensor):
-    """The elements v[i] of a variable, with the means to assign to them in the variable."""
+    """The elements v[i] of a variable, which can be assigned to."""
 
     __slots__ = ("_place", "_variable")
 
@@ -42,8 +42,8 @@ class Variable(ScatterMethods, Operators):
     """A named value that changes by assignment, and that tapes watch by themselves.
 
     Args:
-        initial_value: A tensor, NumPy array, Python number, nested list, or a function of no
-            arguments that returns one. It is copied.
+        initial_value: A tensor, NumPy array, Python number, nested list, or a function
+            of no arguments that returns one. It is copied.
         trainable: Whether tapes watch the variable when it is read.
         name: A label; made unique among living variables by a number.
         dtype: The dtype that Python numbers take.
@@ -58,7 +58,8 @@ class Variable(ScatterMethods, Operators):
         >>> import gtape as gt
         >>> v = gt.Variable([1.0, 2.0], name="weights")
         >>> v.assign_add([1.0, 1.0])
-        <gt.Variable 'weights:0' shape=(2,) dtype=float32, numpy=array([2., 3.], dtype=float32)>
+        <gt.Variable 'weights:0' shape=(2,) dtype=float32, numpy=array([2., 3.],
+        dtype=float32)>
     """
 
     __slots__ = (
@@ -93,12 +94,13 @@ class Variable(ScatterMethods, Operators):
         self.constraint = constraint
         if self._shape is not None and not self._shape.is_compatible_with(array.shape):
             raise ShapeError(
-                f"Variable: an initial value of shape {array.shape} for shape {self._shape}"
+                f"Variable: an initial value of shape {array.shape} for shape "
+                f"{self._shape}"
             )
         self._name = _unique(name or "Variable")
         _names[self._name] = self
 
-    # --- What it is ----------------------------------------------------------------------
+    # --- What it is -------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -138,7 +140,7 @@ class Variable(ScatterMethods, Operators):
         """Return whether the variable has a value: always."""
         return True
 
-    # --- Reading -------------------------------------------------------------------------
+    # --- Reading ----------------------------------------------------------------------
 
     def __gtape_tensor__(self) -> Any:
         """Return the value for an operation, and tell the tapes that it is read."""
@@ -157,16 +159,17 @@ class Variable(ScatterMethods, Operators):
         """Return the value as an array of one's own, or a NumPy scalar for rank 0."""
         return self.__gtape_tensor__().numpy()
 
-    # --- Assigning -----------------------------------------------------------------------
+    # --- Assigning --------------------------------------------------------------------
 
     def assign(self, value: Any, read_value: bool = True) -> Any:
         """Give the variable a value of its shape and dtype.
 
-        The link is not differentiated: later gradients by the variable are by its new value,
-        and there is none by what was assigned.
+        The link is not differentiated: later gradients by the variable are by its new
+        value, and there is none by what was assigned.
 
         Args:
-            value: Python numbers take the variable's dtype; NumPy arrays of floats are cast.
+            value: Python numbers take the variable's dtype; NumPy arrays of floats are
+                cast.
             read_value: Whether to return the variable, for chaining.
 
         Raises:
@@ -203,7 +206,8 @@ class Variable(ScatterMethods, Operators):
             )
         if not self.shape.is_compatible_with(tensor.shape):
             raise ShapeError(
-                f"{verb}: a value of shape {tuple(tensor.shape)} for {self.name} of shape "
+                f"{verb}: a value of shape {tuple(tensor.shape)} for {self.name} of "
+                "shape "
                 f"{tuple(self.shape)}",
                 "Assignment does not broadcast: give the whole value",
             )
@@ -220,13 +224,14 @@ class Variable(ScatterMethods, Operators):
         raise AssignError(
             f"an augmented assignment such as `v += value` would make the name of "
             f"{self.name} a Tensor, which tapes do not watch",
-            "Use v.assign_add(value), v.assign_sub(value), or v = v + value for a Tensor",
+            "Use v.assign_add(value), v.assign_sub(value), or v = v + value for a "
+            "Tensor",
         )
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = _no_rebinding
     __imod__ = __ipow__ = __imatmul__ = _no_rebinding
 
-    # --- Python protocols: those of the value ---------------------------------------------
+    # --- Python protocols: those of the value -----------------------------------------
 
     def __len__(self) -> int:
         return len(self.__gtape_tensor__())

@@ -1,9 +1,9 @@
 """`vectorized_map`: one run of a function on all elements of a batch at once.
 
-An interpreter between the user's function and the eager one: its tensors stand for one element
-and hold the whole batch. Elementwise operations, folds and rearrangements run on the batch; the
-few others run element by element; a function that asks a batch for a Python value is run once
-for each element.
+An interpreter between the user's function and the eager one: its tensors stand for one
+element and hold the whole batch. Elementwise operations, folds and rearrangements run
+on the batch; the few others run element by element; a function that asks a batch for a
+Python value is run once for each element.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class BatchedTensor(Tensor):
     __setitem__ = _value
 
     def __repr__(self) -> str:
-        return f"<gt.Tensor: shape={self.shape}, dtype={self.dtype}, one element of a batch>"
+        text = f"shape={self.shape}, dtype={self.dtype}, one element of a batch"
+        return f"<gt.Tensor: {text}>"
 
 
 class BatchInterpreter:
@@ -102,17 +103,16 @@ class BatchInterpreter:
         whole = [x._full if type(x) is BatchedTensor else x for x in operands]
         with self._inside():
             lifted = self._inner.lift(primitive, whole)
-        return [
-            self._kept(x, full)
-            for x, full in zip(operands, lifted, strict=True)
-        ]
+        return [self._kept(x, full) for x, full in zip(operands, lifted, strict=True)]
 
     def _kept(self, x: Any, full: Any) -> Any:
         if type(x) is not BatchedTensor:
             return full
         return x if full is x._full else BatchedTensor(full)
 
-    def run(self, primitive: Primitive, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+    def run(
+        self, primitive: Primitive, inputs: Sequence[Any], attrs: dict[str, Any]
+    ) -> Any:
         """Return the result for all elements."""
         with self._inside():
             if not any(type(x) is BatchedTensor for x in inputs):
@@ -155,7 +155,7 @@ class BatchInterpreter:
             return variable.__gtape_tensor__()
 
     def assign(self, variable: Any, value: Any) -> None:
-        """Refuse, since the elements would each assign, unless the value is the same for all."""
+        """Refuse, unless the value is the same for all elements."""
         if type(value) is BatchedTensor:
             raise ArgumentError(
                 f"vectorized_map: the elements would each assign to {variable.name}",
@@ -201,12 +201,14 @@ class BatchInterpreter:
 
 
 def _aligned(x: Any, rank: int) -> Any:
-    """Return a batch with axes of size 1 so that elements of different rank broadcast."""
+    """Return a batch with axes of size 1, so that elements of any rank broadcast."""
     if type(x) is not BatchedTensor:
         return x
     shape = x._full.shape
     missing = rank - (len(shape) - 1)
-    return reshape(x._full, (shape[0], *[1] * missing, *shape[1:])) if missing else x._full
+    return (
+        reshape(x._full, (shape[0], *[1] * missing, *shape[1:])) if missing else x._full
+    )
 
 
 def whole(x: Any, size: int) -> Any:
@@ -292,10 +294,12 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
 
     Args:
         fn: A function of one element: a tensor, or the nested structure of `elems`.
-        elems: A tensor of rank 1 or more, or a nested structure of tensors with one first size.
+        elems: A tensor of rank 1 or more, or a nested structure of tensors with one
+            first size.
 
     Returns:
-        The results, stacked along a new first axis, in the structure that the function returns.
+        The results, stacked along a new first axis, in the structure that the function
+        returns.
 
     Raises:
         ShapeError: If an element has no first axis, or the first sizes differ.
@@ -303,7 +307,8 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
 
     Example:
         >>> import gtape as gt
-        >>> gt.vectorized_map(lambda row: gt.reduce_sum(row * row), [[1., 2.], [3., 4.]]).numpy()
+        >>> rows = gt.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> gt.vectorized_map(lambda row: gt.reduce_sum(row * row), rows).numpy()
         array([ 5., 25.], dtype=float32)
     """
     interpreter, recorders = dispatch.state()
@@ -330,7 +335,8 @@ def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:
     for leaf in leaves:
         if leaf.ndim == 0 or leaf.shape[0] != leaves[0].shape[0]:
             raise ShapeError(
-                f"vectorized_map: shapes {[tuple(x.shape) for x in leaves]} have no common "
+                f"vectorized_map: shapes {[tuple(x.shape) for x in leaves]} have no "
+                "common "
                 "first size",
                 "Give tensors of rank 1 or more with one first size",
             )
@@ -346,5 +352,3 @@ def _one_by_one(fn: Callable[..., Any], structure: Any, leaves: Any, size: int) 
     outs = [fn(nest.pack(structure, iter([x[i] for x in leaves]))) for i in range(size)]
     columns = zip(*[nest.flatten(o) for o in outs], strict=True)
     return nest.pack(outs[0], iter([stack(list(c)) for c in columns]))
-
-

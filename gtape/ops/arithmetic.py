@@ -1,7 +1,8 @@
 """Arithmetic, extrema and choice, element by element with broadcasting.
 
-Reverse rules are written for one element; the tape sums a cotangent over broadcast axes, and
-makes it zero where the incoming cotangent is zero and the local derivative is not finite.
+Reverse rules are written for one element; the tape sums a cotangent over broadcast
+axes, and makes it zero where the incoming cotangent is zero and the local derivative is
+not finite.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def mod(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-# --- Powers ------------------------------------------------------------------------------
+# --- Powers ---------------------------------------------------------------------------
 
 
 def _pow_forward(x: Any, y: Any) -> Any:
@@ -144,7 +145,8 @@ def _pow_forward(x: Any, y: Any) -> Any:
 
 
 def _pow_vjp(g: Any, out: Any, x: Any, y: Any) -> tuple[Any, ...]:
-    # Not out * y / x: that divides by the base. Where y is 0 the power is constant in x.
+    # Not out * y / x: that divides by the base. Where y is 0 the power is constant in
+    # x.
     def base() -> Any:
         return g * where(y == 0, 0.0, y * pow(x, where(y == 0, 1.0, y - 1)))
 
@@ -162,8 +164,8 @@ def _power(x: TensorLike, y: TensorLike) -> Tensor:
 def pow(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x to the power y.
 
-    The derivative by x is y * x**(y-1), and 0 where y is 0; by y it is x**y * log(x), with 0 for
-    the logarithm where x is not positive.
+    The derivative by x is y * x**(y-1), and 0 where y is 0; by y it is x**y * log(x),
+    with 0 for the logarithm where x is not positive.
 
     Args:
         x: The base.
@@ -220,7 +222,7 @@ def _complex_log_or_zero(x: TensorLike) -> Tensor:
 
 
 def log_or_zero(x: Tensor) -> Tensor:
-    """Return log(x), and 0 where x is not positive: the factor in the derivative of a power."""
+    """Return log(x), and 0 where x is not positive: a factor of a power's derivative."""
     is_complex = numpy_dtype_of(x).kind == "c"
     return _complex_log_or_zero(x) if is_complex else _real_log_or_zero(x)
 
@@ -306,7 +308,7 @@ def multiply_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-# --- Sign --------------------------------------------------------------------------------
+# --- Sign -----------------------------------------------------------------------------
 
 
 @elementwise(np.negative, "-x", vjp=lambda g, _out, _x: (-g,), operands=number)
@@ -331,7 +333,7 @@ def sign(x: TensorLike) -> Tensor:
     """
 
 
-# --- Extrema and choice ------------------------------------------------------------------
+# --- Extrema and choice ---------------------------------------------------------------
 
 
 @elementwise(

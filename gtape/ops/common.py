@@ -1,4 +1,4 @@
-"""What every file of operations uses: conversion, axes, and the elementwise declaration."""
+"""What every file of operations uses: conversion, axes, elementwise declarations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Tensor: TypeAlias = Any
-"""A value of the current interpreter. (The class stands further down; operations never name it.)"""
+"""A value of the current interpreter. (The class of that name stands further down.)"""
 TensorLike: TypeAlias = Any
 """A tensor, variable, NumPy array, Python number, or nested list of these."""
 Axis: TypeAlias = "int | Sequence[int] | None"
@@ -31,7 +31,8 @@ Axis: TypeAlias = "int | Sequence[int] | None"
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
 """The operation that stands for each NumPy ufunc, for `Tensor.__array_ufunc__`."""
 
-# On NumPy scalars the operators are ten times as fast as the ufuncs, and equal in value.
+# On NumPy scalars the operators are ten times as fast as the ufuncs, and equal in
+# value.
 _OPERATORS: dict[Any, Callable[..., Any]] = {
     np.add: operator.add,
     np.subtract: operator.sub,
@@ -141,7 +142,7 @@ def same_spec(x: TensorSpec, *others: TensorSpec, **attrs: Any) -> TensorSpec:
     return x
 
 
-# --- Axes and other arguments ------------------------------------------------------------
+# --- Axes and other arguments ---------------------------------------------------------
 
 
 def as_int(name: str, argument: str, value: Any) -> int:
@@ -170,7 +171,8 @@ def as_ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
         return (as_int(name, argument, value),)
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
         raise ArgumentTypeError(
-            f"{name}: {argument} must be an integer or a list of integers, got {value!r}"
+            f"{name}: {argument} must be an integer or a list of integers, got "
+            f"{value!r}"
         )
     return tuple([as_int(name, argument, v) for v in value])
 
@@ -213,7 +215,8 @@ def check_rank(name: str, x: Any, least: int, argument: str = "the tensor") -> N
     """
     if x.ndim < least:
         raise ShapeError(
-            f"{name}: {argument} must have rank {least} or more, got shape {tuple(x.shape)}"
+            f"{name}: {argument} must have rank {least} or more, got shape "
+            f"{tuple(x.shape)}"
         )
 
 

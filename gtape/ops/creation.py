@@ -50,7 +50,7 @@ def check_memory(name: str, shape: Sequence[int], dtype: NumpyDType) -> None:
 
     Raises:
         TensorMemoryError: If a tensor of this shape takes more memory than there is.
-        ShapeError: If there are more axes than NumPy has, or one is longer than it can be.
+        ShapeError: If there are more axes than NumPy has, or one is too long for it.
     """
     if len(shape) > _MOST_AXES:
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""Broadcast and sum, cast, choice: linear operations, closed under their own gradients."""
+"""Broadcast, sum, cast, choice: linear operations, closed under their gradients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gtape.ops.shaping import expand_dims, reshape
 from gtape.primitive import Primitive, choice, number
 from gtape.spec import TensorSpec, as_shape, broadcast_shapes
 
-# --- Broadcast and sum -------------------------------------------------------------------
+# --- Broadcast and sum ----------------------------------------------------------------
 
 
 def _broadcast_views(x: TensorSpec, *, shape: tuple[int, ...]) -> tuple[View, ...]:
@@ -87,7 +87,8 @@ def reduce_sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tens
     """Return the sum of x over the given axes.
 
     Args:
-        x: A tensor of numbers. A bool tensor is refused: cast it, or use `count_nonzero`.
+        x: A tensor of numbers. A bool tensor is refused: cast it, or use
+            `count_nonzero`.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
@@ -112,7 +113,7 @@ def sum_to_shape(g: Tensor, shape: Sequence[int]) -> Tensor:
     return out if out.shape == tuple(shape) else reshape(out, tuple(shape))
 
 
-# --- Cast --------------------------------------------------------------------------------
+# --- Cast -----------------------------------------------------------------------------
 
 
 def _cast_vjp(g: Any, _out: Any, _x: Any, *, dtype: NumpyDType) -> tuple[Any, ...]:
@@ -137,8 +138,8 @@ _cast = Primitive(
 def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     """Return x converted to a dtype, element by element.
 
-    Floats become integers by truncation, complex numbers real by dropping the imaginary part.
-    The gradient is cast back; there is none through an integer or bool dtype.
+    Floats become integers by truncation, complex numbers real by dropping the imaginary
+    part. The gradient is cast back; there is none through an integer or bool dtype.
 
     Args:
         x: A tensor.
@@ -154,7 +155,7 @@ def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     return x if x.dtype == target else apply(_cast, x, dtype=target)
 
 
-# --- Identity ----------------------------------------------------------------------------
+# --- Identity -------------------------------------------------------------------------
 
 _identity = Primitive(
     "identity",
@@ -199,7 +200,7 @@ def stop_gradient(x: TensorLike) -> Tensor:
     return apply(_stop_gradient, x)
 
 
-# --- Choice ------------------------------------------------------------------------------
+# --- Choice ---------------------------------------------------------------------------
 
 
 def _where_spec(condition: TensorSpec, x: TensorSpec, y: TensorSpec) -> TensorSpec:
@@ -232,8 +233,8 @@ def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> 
         y: The values where it is false. The three broadcast.
 
     Raises:
-        ArgumentError: If only one of x and y is given. For the places of the true elements use
-            `nonzero`.
+        ArgumentError: If only one of x and y is given. For the places of the true
+            elements use `nonzero`.
 
     Example:
         >>> import gtape as gt

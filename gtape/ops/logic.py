@@ -1,4 +1,4 @@
-"""Comparisons, logic, bits, and tests of numbers, element by element; none has a gradient."""
+"""Comparisons, logic, bits and tests of numbers; none has a gradient."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def logical_not(x: TensorLike) -> Tensor:
     """
 
 
-# --- Bits: integers bit by bit; on bools the same as the logical operations ---------------
+# --- Bits: integers bit by bit; on bools the same as the logical operations -----------
 
 
 @elementwise(np.bitwise_and, "x & y", None, integer)
@@ -191,7 +191,7 @@ def right_shift(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-# --- Kinds of numbers --------------------------------------------------------------------
+# --- Kinds of numbers -----------------------------------------------------------------
 
 
 @elementwise(np.isnan, "isnan(x)", None, number, dtype="bool", why=_NO_GRADIENT)

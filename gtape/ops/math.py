@@ -1,4 +1,4 @@
-"""Absolute value, complex parts, rounding, roots, exponentials and logarithms, by element."""
+"""Absolute value, complex parts, rounding, roots, exponentials and logarithms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gtape.ops.linear import cast, where
 from gtape.primitive import Primitive, floating, inexact, number, real
 from gtape.spec import TensorSpec
 
-# --- Absolute value and complex parts ----------------------------------------------------
+# --- Absolute value and complex parts -------------------------------------------------
 
 
 def is_complex(x: Any) -> bool:
@@ -204,7 +204,7 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     return apply(_complex, real, imag)
 
 
-# --- Rounding ----------------------------------------------------------------------------
+# --- Rounding -------------------------------------------------------------------------
 
 _FLAT = "the result is constant almost everywhere"
 
@@ -262,7 +262,7 @@ def trunc(x: TensorLike) -> Tensor:
     """
 
 
-# --- Roots -------------------------------------------------------------------------------
+# --- Roots ----------------------------------------------------------------------------
 
 
 @elementwise(
@@ -329,7 +329,7 @@ def hypot(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-# --- Exponentials and logarithms ---------------------------------------------------------
+# --- Exponentials and logarithms ------------------------------------------------------
 
 _LN2 = 0.6931471805599453
 _LN10 = 2.302585092994046

@@ -28,7 +28,9 @@ from gtape.ops.cross_entropy import (
 from gtape.ops.gathering import gather, integers
 from gtape.ops.indices import OutsideError
 from gtape.ops.normalizing import batch_normalization as batch_normalization
-from gtape.ops.normalizing import clip_by_norm
+from gtape.ops.normalizing import clip_by_global_norm as clip_by_global_norm
+from gtape.ops.normalizing import clip_by_norm as clip_by_norm
+from gtape.ops.normalizing import global_norm as global_norm
 from gtape.ops.normalizing import l2_normalize as l2_normalize
 from gtape.ops.normalizing import layer_normalization as layer_normalization
 from gtape.ops.normalizing import moments as moments

@@ -195,10 +195,10 @@ def norm(
         )
     pair = axis is not None and len(axes) == 2
     order = _norm_order(ord, pair)
-    if order == 2:
-        return reduced(_reduce_euclidean_norm, x, axis, keepdims)
     places = normalize_axes("norm", axis, x.ndim)
-    if pair:
+    if order == 2:
+        out = apply(_reduce_euclidean_norm, x, axes=places)
+    elif pair:
         out = _matrix_norm(x, order, *[a % x.ndim for a in axes])
     elif order == 1:
         out = reduce_sum(absolute(x), places)

@@ -1,7 +1,7 @@
 """NumPy's functions in terms of gtape's operations, with NumPy's names and defaults.
 
-Each entry takes the arguments that both sides share. A call with other ones (`out=`, `where=`,
-`dtype=`), or on integers where NumPy would change the dtype, stays NumPy's.
+Each entry takes the arguments that both sides share. A call with other ones (`out=`,
+`where=`, `dtype=`), or on integers where NumPy would change the dtype, stays NumPy's.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def _for(*functions: Function) -> Callable[[Function], Function]:
 
 
 def _floats(a: TensorLike) -> Tensor:
-    """Return a floating-point tensor; of others NumPy changes the dtype, so it computes them."""
+    """Return a floating-point tensor; NumPy changes other dtypes, so it does them."""
     x = convert(a)
     if not is_differentiable(x.dtype.dtype):
         raise NotRecordable
     return x
 
 
-# --- Ufuncs whose operation is no elementwise declaration --------------------------------
+# --- Ufuncs whose operation is no elementwise declaration -----------------------------
 
 UFUNCS[np.power] = arithmetic.pow
 UFUNCS[np.float_power] = arithmetic.pow
@@ -89,7 +89,7 @@ def _matmul(a: TensorLike, b: TensorLike) -> Tensor:
 UFUNCS[np.matmul] = _matmul
 
 
-# --- Folds -------------------------------------------------------------------------------
+# --- Folds ----------------------------------------------------------------------------
 
 
 @_for(np.sum)
@@ -168,7 +168,7 @@ def _norm(
     return norms.norm(_floats(x), axis=axis, keepdims=keepdims)
 
 
-# --- Arrangement -------------------------------------------------------------------------
+# --- Arrangement ----------------------------------------------------------------------
 
 
 @_for(np.reshape)
@@ -286,7 +286,7 @@ def _tril(m: TensorLike, k: int = 0) -> Tensor:
     return diagonal.tril(m, k)
 
 
-# --- Choice and contraction --------------------------------------------------------------
+# --- Choice and contraction -----------------------------------------------------------
 
 
 @_for(np.where)

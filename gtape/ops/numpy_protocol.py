@@ -15,8 +15,9 @@ from gtape.ops.numpy_functions import FUNCTIONS, NotRecordable
 def ufunc(function: np.ufunc, method: str, inputs: Any, kwargs: dict[str, Any]) -> Any:
     """Return a ufunc of operands some of which are tensors.
 
-    A plain call with an equivalent operation is recorded and gives a Tensor. Everything else
-    (`out=`, `where=`, `reduce`, ufuncs without an equivalent) is NumPy's and leaves the tape.
+    A plain call with an equivalent operation is recorded and gives a Tensor. Everything
+    else (`out=`, `where=`, `reduce`, ufuncs without an equivalent) is NumPy's and
+    leaves the tape.
     """
     operation = UFUNCS.get(function)
     if operation is not None and method == "__call__" and not kwargs:
@@ -30,8 +31,8 @@ def ufunc(function: np.ufunc, method: str, inputs: Any, kwargs: dict[str, Any]) 
 def function(called: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Return a NumPy function of arguments some of which are tensors.
 
-    With an equivalent operation and arguments it knows, the call is recorded and gives a Tensor;
-    else it is NumPy's, on the values, and leaves the tape.
+    With an equivalent operation and arguments it knows, the call is recorded and gives
+    a Tensor; else it is NumPy's, on the values, and leaves the tape.
     """
     operation = FUNCTIONS.get(called)
     if operation is not None and _accepts(operation, args, kwargs):

@@ -21,7 +21,7 @@ from gtape.ops.common import (
 from gtape.primitive import Primitive
 from gtape.spec import TensorSpec
 
-# --- Reshape -----------------------------------------------------------------------------
+# --- Reshape --------------------------------------------------------------------------
 
 
 def _linear(shape: Sequence[Any]) -> str:
@@ -132,14 +132,15 @@ def squeeze(x: TensorLike, axis: Axis = None) -> Tensor:
     for i in axes:
         if x.shape[i] != 1:
             raise ShapeError(
-                f"squeeze: axis {i} of shape {tuple(x.shape)} has size {x.shape[i]}, not 1",
+                f"squeeze: axis {i} of shape {tuple(x.shape)} has size {x.shape[i]}, "
+                "not 1",
                 "Name axes of size 1 only",
             )
     shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
     return apply(_reshape, x, shape=shape)
 
 
-# --- Transpose ---------------------------------------------------------------------------
+# --- Transpose ------------------------------------------------------------------------
 
 
 def _transpose_views(x: TensorSpec, *, perm: tuple[int, ...]) -> tuple[View, ...]:

@@ -1,4 +1,4 @@
-"""Slice and embed, concat and stack: blocks of tensors, each operation the other's transpose."""
+"""Slice and embed, concat and stack: blocks of tensors, in transpose pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gtape.ops.shaping import expand_dims
 from gtape.primitive import Primitive, same
 from gtape.spec import TensorSpec
 
-# --- Slice and embed ---------------------------------------------------------------------
+# --- Slice and embed ------------------------------------------------------------------
 
 
 def _take_slice(x: Any, *, starts: Any, sizes: Any, steps: Any) -> Any:
@@ -58,7 +58,7 @@ _slice = Primitive(
 def strided_slice(
     x: TensorLike, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]
 ) -> Tensor:
-    """Return out[i] = x[starts + i * steps] for i below sizes: the primitive under indexing.
+    """Return out[i] = x[starts + i * steps] for i below sizes.
 
     Args:
         x: A tensor.
@@ -146,7 +146,7 @@ def embed(
     steps: Sequence[int],
     fill: float = 0,
 ) -> Tensor:
-    """Return a tensor full of `fill` with out[starts + i * steps] = x[i]: slicing's transpose."""
+    """Return a tensor full of `fill` with out[starts + i * steps] = x[i]."""
     return apply(
         _embed,
         x,
@@ -157,7 +157,7 @@ def embed(
     )
 
 
-# --- Concatenate -------------------------------------------------------------------------
+# --- Concatenate ----------------------------------------------------------------------
 
 
 def _concat_spec(*xs: TensorSpec, axis: int) -> TensorSpec:

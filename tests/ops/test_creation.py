@@ -294,3 +294,13 @@ def test_huge_sizes_are_refused_at_once(call):
         call()
     assert time.perf_counter() - start < 0.5
     assert issubclass(errors.TensorMemoryError, MemoryError)
+
+
+@pytest.mark.filterwarnings("error")
+def test_huge_numbers_beside_a_tensor():
+    x = constant([1.0, 2.0])
+    assert content(x * 1e300) == [np.inf, np.inf]
+    with pytest.raises(errors.RangeError, match="is out of the range of float32"):
+        x + 10**400
+    with pytest.raises(errors.RangeError, match="300 is out of the range of int8"):
+        constant(1, "int8") + 300

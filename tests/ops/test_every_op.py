@@ -142,8 +142,10 @@ def check_spec(step: Ran) -> None:
     founds = found if step.primitive.multiple else (found,)
     assert len(outs) == len(founds)
     for spec, out in zip(founds, outs, strict=True):
-        assert (tuple(spec.shape), spec.dtype) == (out.shape, as_dtype(out.dtype)), (
-            f"{step.primitive.name}: spec against result"
+        # A size that depends on values is None.
+        fits = spec.shape.is_compatible_with(out.shape)
+        assert fits and spec.dtype == as_dtype(out.dtype), (
+            f"{step.primitive.name}: {spec} against {out.shape} {out.dtype}"
         )
 
 

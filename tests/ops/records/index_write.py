@@ -89,7 +89,7 @@ def _records(how, write, **kwargs):
             (real((4, 3)), real((2, 3)), ints((2, 1), -4, 4), ints((3,), 0, 3)),
             attrs=({"axes": (0, 1)},),
             name="two",
-            **{**kwargs, "order": 0},
+            **{**kwargs, "order": 0, "kinks": None},
         ),
         Record(
             name,

@@ -101,6 +101,7 @@ RECORDS = [
         (real((2, 0)),),
         name="empty",
         attrs=({"axis": None}, {"axis": 0}, {"axis": 1}),
+        order=0,
     ),
     Record(
         "reduce_min",
@@ -118,5 +119,6 @@ RECORDS = [
         (real((2, 0)),),
         name="empty",
         attrs=({"axis": None}, {"axis": 0}, {"axis": 1}),
+        order=0,
     ),
 ]
