@@ -16,7 +16,7 @@ from gtape.errors import (
 )
 
 Array: TypeAlias = Any
-"""A NumPy array, or a NumPy scalar for rank 0 (whose arithmetic is ten times as fast)."""
+"""A NumPy array, or a NumPy scalar for rank 0, whose arithmetic is much faster."""
 
 NUMBERS = frozenset((bool, int, float, complex))
 """The Python types of weak operands."""
@@ -98,7 +98,7 @@ def _foreign(value: Any, wanted: NumpyDType | None) -> Array:
 
 
 def kind_of(value: Any) -> Kind:
-    """Return the dtype that the numbers of a nested list share, weak for Python ones."""
+    """Return the dtype that the numbers of a nested list share, or a weak one."""
     if type(value) in NUMBERS:
         return type(value)
     if isinstance(value, (np.generic, np.ndarray)):

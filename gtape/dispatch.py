@@ -1,4 +1,4 @@
-"""The one door: `apply` runs a primitive by the current interpreter and tells the tapes.
+"""The one door: `apply` runs a primitive and tells the tapes.
 
 An interpreter gives operands their meaning: tensors on arrays (eager, the bottom), bare
 arrays (the backward pass of a first-order gradient), symbols (a trace). A recorder

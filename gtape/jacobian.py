@@ -10,6 +10,7 @@ import numpy as np
 
 from gtape import dispatch, nest
 from gtape.backprop import Record, pull_back
+from gtape.batching import BatchedTensor, NeedsValue, whole
 from gtape.dtypes import as_numpy_dtype
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentTypeError, DTypeError, ShapeError
@@ -19,7 +20,7 @@ from gtape.ops.slicing import concat, stack
 from gtape.spec import broadcast_shapes
 from gtape.tensor import Tensor
 from gtape.variable import Variable
-from gtape.vectorize import BatchedTensor, BatchInterpreter, NeedsValue, whole
+from gtape.vectorize import BatchInterpreter
 
 
 def tensors_of(name: str, structure: Any) -> Sequence[Any]:

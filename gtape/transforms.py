@@ -20,7 +20,7 @@ Argnums: TypeAlias = "int | Sequence[int]"
 def _own_arguments(
     name: str, args: Sequence[Any], positions: Sequence[int]
 ) -> tuple[list[Any], list[Any]]:
-    """Return the arguments, those at the positions as sources of their own; and these."""
+    """Return the arguments, chosen ones as sources of their own; and these alone."""
     out = list(args)
     for i in positions:
         if not -len(args) <= i < len(args):

@@ -8,71 +8,16 @@ Python value is run once for each element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gtape import dispatch, nest
+from gtape.batching import RULES, BatchedTensor, NeedsValue, aligned, whole
 from gtape.dispatch import apply
-from gtape.dtypes import DType
 from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 from gtape.lowering import Fold
-from gtape.ops.linear import broadcast_to
-from gtape.ops.shaping import reshape
 from gtape.ops.slicing import stack
 from gtape.primitive import Primitive
-from gtape.spec import TensorShape
-from gtape.tensor import Tensor
-
-
-class NeedsValue(Exception):
-    """A function asked for the Python value of an element of a batch."""
-
-
-class BatchedTensor(Tensor):
-    """A tensor that stands for one element of a batch.
-
-    Args:
-        full: The whole batch, elements along the first axis.
-        key: The number under which recorders follow the value.
-    """
-
-    __slots__ = ("_full", "_key")
-
-    nbytes = 0  # recorders keep it whole
-
-    def __init__(self, full: Any, key: int = -1) -> None:
-        self._full = full
-        self._key = key
-
-    @property
-    def _array(self) -> BatchedTensor:
-        return self
-
-    @property
-    def shape(self) -> TensorShape:
-        """The sizes of the axes of one element."""
-        return TensorShape(self._full.shape[1:])
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the elements."""
-        return self._full.dtype  # type: ignore[no-any-return]
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes of one element."""
-        return int(self._full.ndim) - 1
-
-    def _value(self, *args: Any, **kwargs: Any) -> Any:
-        raise NeedsValue
-
-    numpy = __bool__ = __int__ = __float__ = __complex__ = __index__ = _value
-    __array__ = __array_ufunc__ = __array_function__ = __format__ = _value
-    __setitem__ = _value
-
-    def __repr__(self) -> str:
-        text = f"shape={self.shape}, dtype={self.dtype}, one element of a batch"
-        return f"<gt.Tensor: {text}>"
 
 
 class BatchInterpreter:
@@ -174,11 +119,11 @@ class BatchInterpreter:
         """Run on whole batches, by the kind of the primitive's loop."""
         if primitive.pointwise:
             rank = max(x.ndim for x in inputs)
-            return apply(primitive, *[_aligned(x, rank) for x in inputs], **attrs)
+            return apply(primitive, *[aligned(x, rank) for x in inputs], **attrs)
         if len(inputs) == 1 and type(primitive.lowering) is Fold and "axes" in attrs:
             axes = tuple([a + 1 for a in attrs["axes"]])
             return apply(primitive, inputs[0]._full, **{**attrs, "axes": axes})
-        rule = _RULES.get(primitive.name)
+        rule = RULES.get(primitive.name)
         if rule is not None:
             out = rule(primitive, inputs, attrs, self._size)
             if out is not None:
@@ -198,92 +143,6 @@ class BatchInterpreter:
         if primitive.multiple:
             return tuple([stack(list(column)) for column in zip(*rows, strict=True)])
         return stack(rows)
-
-
-def _aligned(x: Any, rank: int) -> Any:
-    """Return a batch with axes of size 1, so that elements of any rank broadcast."""
-    if type(x) is not BatchedTensor:
-        return x
-    shape = x._full.shape
-    missing = rank - (len(shape) - 1)
-    return (
-        reshape(x._full, (shape[0], *[1] * missing, *shape[1:])) if missing else x._full
-    )
-
-
-def whole(x: Any, size: int) -> Any:
-    """Return a batch; a tensor that is the same for all elements is repeated."""
-    if type(x) is BatchedTensor:
-        return x._full
-    return broadcast_to(x, (size, *x.shape))
-
-
-def _reshape(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    return apply(primitive, inputs[0]._full, shape=(size, *attrs["shape"]))
-
-
-def _transpose(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    perm = (0, *[p + 1 for p in attrs["perm"]])
-    return apply(primitive, inputs[0]._full, perm=perm)
-
-
-def _broadcast(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    shape = attrs["shape"]
-    return apply(primitive, _aligned(inputs[0], len(shape)), shape=(size, *shape))
-
-
-def _slice(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    starts, sizes = (0, *attrs["starts"]), (size, *attrs["sizes"])
-    steps = (1, *attrs["steps"])
-    return apply(primitive, inputs[0]._full, starts=starts, sizes=sizes, steps=steps)
-
-
-def _embed(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    return apply(
-        primitive,
-        inputs[0]._full,
-        shape=(size, *attrs["shape"]),
-        starts=(0, *attrs["starts"]),
-        steps=(1, *attrs["steps"]),
-        fill=attrs["fill"],
-    )
-
-
-def _concat(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    return apply(primitive, *[whole(x, size) for x in inputs], axis=attrs["axis"] + 1)
-
-
-def _roll(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    axes = tuple([a + 1 for a in attrs["axes"]])
-    return apply(primitive, inputs[0]._full, shifts=attrs["shifts"], axes=axes)
-
-
-def _matmul(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    rank = max(x.ndim for x in inputs)
-    return apply(primitive, *[_aligned(x, rank) for x in inputs], **attrs)
-
-
-def _index(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
-    if any(type(i) is BatchedTensor for i in inputs[1:]):
-        return None
-    attrs = dict(attrs, axes=tuple([a + 1 for a in attrs["axes"]]))
-    if "shape" in attrs:
-        attrs["shape"] = (size, *attrs["shape"])
-    return apply(primitive, inputs[0]._full, *inputs[1:], **attrs)
-
-
-_RULES: dict[str, Callable[[Primitive, Any, Any, int], Any]] = {
-    "reshape": _reshape,
-    "transpose": _transpose,
-    "broadcast_to": _broadcast,
-    "slice": _slice,
-    "embed": _embed,
-    "concat": _concat,
-    "roll": _roll,
-    "matmul": _matmul,
-    "index": _index,
-    "index_add": _index,
-}
 
 
 def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
@@ -326,12 +185,10 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
 
 
 def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:
-    leaves = nest.flatten(elems)
+    structure = _as_tensors(interpreter, elems)
+    leaves = nest.flatten(structure)
     if not leaves:
         raise ArgumentTypeError("vectorized_map: there are no tensors in elems")
-    if nest.is_nested(elems) and not any(hasattr(x, "dtype") for x in leaves):
-        elems, leaves = 0, [elems]  # nested lists of numbers are one tensor
-    leaves = [interpreter.convert(leaf) for leaf in leaves]
     for leaf in leaves:
         if leaf.ndim == 0 or leaf.shape[0] != leaves[0].shape[0]:
             raise ShapeError(
@@ -340,7 +197,20 @@ def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:
                 "first size",
                 "Give tensors of rank 1 or more with one first size",
             )
-    return elems, leaves
+    return structure, leaves
+
+
+def _as_tensors(interpreter: Any, elems: Any) -> Any:
+    """Return a structure of tensors; a nested list of numbers is one tensor."""
+    if isinstance(elems, Mapping):
+        return {k: _as_tensors(interpreter, v) for k, v in elems.items()}
+    if isinstance(elems, (list, tuple)) and (
+        not elems or any(hasattr(x, "dtype") for x in nest.flatten(elems))
+    ):
+        children = [_as_tensors(interpreter, v) for v in elems]
+        named = hasattr(elems, "_fields")
+        return type(elems)(*children) if named else type(elems)(children)
+    return interpreter.convert(elems)
 
 
 def _one_by_one(fn: Callable[..., Any], structure: Any, leaves: Any, size: int) -> Any:

@@ -222,7 +222,7 @@ def _complex_log_or_zero(x: TensorLike) -> Tensor:
 
 
 def log_or_zero(x: Tensor) -> Tensor:
-    """Return log(x), and 0 where x is not positive: a factor of a power's derivative."""
+    """Return log(x), and 0 where x is not positive, as powers' derivatives need."""
     is_complex = numpy_dtype_of(x).kind == "c"
     return _complex_log_or_zero(x) if is_complex else _real_log_or_zero(x)
 

@@ -105,8 +105,9 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike) -> Tensor:
         >>> gt.linalg.cholesky_solve([[2., 0.], [1., 3.]], [4., 11.]).numpy()
         array([0.5, 1. ], dtype=float32)
     """
+    (chol, rhs), back = with_vector("cholesky_solve", chol, rhs)
     below = triangular_solve(chol, rhs)
-    return triangular_solve(chol, below, adjoint=True)
+    return back(triangular_solve(chol, below, adjoint=True))
 
 
 def logdet(matrix: TensorLike) -> Tensor:
@@ -330,7 +331,7 @@ def lstsq(
         >>> gt.linalg.lstsq([[1.], [1.]], [1., 3.]).numpy().round(4)
         array([2.], dtype=float32)
     """
-    (matrix, rhs), back = with_vector("lstsq", _cholesky, matrix, rhs)
+    (matrix, rhs), back = with_vector("lstsq", matrix, rhs, _cholesky)
     check_rank("lstsq", matrix, 2, "the matrix")
     check_rank("lstsq", rhs, 2, "the right-hand side")
     check_rows("lstsq", matrix, rhs)

@@ -257,7 +257,7 @@ def global_norm(t_list: Sequence[TensorLike | None]) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.global_norm([[3.], None, [[4.]]]).numpy()
+        >>> gt.nn.global_norm([[3.], None, [[4.]]]).numpy()
         np.float32(5.0)
     """
     return _global_norm(_tensors("global_norm", t_list))
@@ -291,7 +291,7 @@ def clip_by_global_norm(
 
     Example:
         >>> import gtape as gt
-        >>> clipped, norm = gt.clip_by_global_norm([[3.], [4.]], 1.)
+        >>> clipped, norm = gt.nn.clip_by_global_norm([[3.], [4.]], 1.)
         >>> [t.numpy() for t in clipped], norm.numpy()
         ([array([0.6], dtype=float32), array([0.8], dtype=float32)], np.float32(5.0))
     """

@@ -230,7 +230,7 @@ def avg_pool1d(
         >>> import gtape as gt
         >>> x = gt.reshape([1., 3., 2., 5.], [1, 4, 1])
         >>> gt.nn.avg_pool1d(x, 2, 1, "VALID").numpy().ravel()
-        array([2., 2.5, 4.], dtype=float32)
+        array([2. , 2.5, 3.5], dtype=float32)
     """
     return _pooled(
         mean_windows, "avg_pool1d", input, ksize, strides, padding, data_format, 1

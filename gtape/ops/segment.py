@@ -223,8 +223,8 @@ def unsorted_segment_sqrt_n(
 
     Example:
         >>> import gtape as gt
-        >>> gt.unsorted_segment_sqrt_n([1., 2., 4.], [1, 0, 1], 2).numpy()
-        array([2.       , 3.5355337], dtype=float32)
+        >>> gt.unsorted_segment_sqrt_n([1., 2., 3., 4.], [1, 1, 1, 1], 2).numpy()
+        array([0., 5.], dtype=float32)
     """
     return segmented.on_unsorted(
         "unsorted_segment_sqrt_n", data, segment_ids, num_segments, segmented.over_root

@@ -156,16 +156,6 @@ NOT_FINITE = (
 )
 
 
-def with_vector(
-    name: str, primitive: Primitive, matrix: TensorLike, rhs: TensorLike
-) -> tuple[Sequence[Tensor], Callable[[Tensor], Tensor]]:
-    """Return a system with a matrix on its right, and the way back for a vector."""
-    matrix, rhs = lifted(name, primitive, matrix, rhs)
-    if rhs.ndim != 1:
-        return (matrix, rhs), lambda out: out
-    return (matrix, expand_dims(rhs, -1)), lambda out: squeeze(out, -1)
-
-
 # --- Inverse --------------------------------------------------------------------------
 
 
@@ -248,6 +238,23 @@ _solve = Primitive(
 )
 
 
+def with_vector(
+    name: str, matrix: TensorLike, rhs: TensorLike, primitive: Primitive | None = None
+) -> tuple[Sequence[Tensor], Callable[[Tensor], Tensor]]:
+    """Return a system with a matrix on its right, and the way back for a vector.
+
+    Args:
+        name: The function, for messages.
+        matrix: The matrix of the system.
+        rhs: What stands on its right.
+        primitive: Whose rule for dtypes holds; by default that of `solve`.
+    """
+    matrix, rhs = lifted(name, primitive or _solve, matrix, rhs)
+    if rhs.ndim != 1:
+        return (matrix, rhs), lambda out: out
+    return (matrix, expand_dims(rhs, -1)), lambda out: squeeze(out, -1)
+
+
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False) -> Tensor:
     """Return x with matrix @ x = rhs.
 
@@ -266,7 +273,7 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False) -> Tensor:
         >>> gt.linalg.solve([[2., 0.], [0., 4.]], [1., 1.]).numpy()
         array([0.5 , 0.25], dtype=float32)
     """
-    (matrix, rhs), back = with_vector("solve", _solve, matrix, rhs)
+    (matrix, rhs), back = with_vector("solve", matrix, rhs)
     matrix = conj(matrix) if adjoint else matrix
     return back(apply(_solve, matrix, rhs, transposed=bool(adjoint)))
 
@@ -345,7 +352,7 @@ def triangular_solve(
         >>> gt.linalg.triangular_solve([[2., 0.], [1., 1.]], [2., 3.]).numpy()
         array([1., 2.], dtype=float32)
     """
-    pair, back = with_vector("triangular_solve", _triangular, matrix, rhs)
+    pair, back = with_vector("triangular_solve", matrix, rhs)
     matrix, rhs = pair
     matrix = conj(matrix) if adjoint else matrix
     out = apply(_triangular, matrix, rhs, lower=bool(lower), transposed=bool(adjoint))

@@ -102,7 +102,11 @@ def test_orders_as_numpy():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda x: gt.norm(x, 2, axis=(0, 1)), ArgumentError, "singular value.*linalg.svd"),
+        (
+            lambda x: gt.norm(x, 2, axis=(0, 1)),
+            ArgumentError,
+            "singular value.*linalg.svd",
+        ),
         (
             lambda x: gt.norm(x, 3, axis=(0, 1)),
             ArgumentError,

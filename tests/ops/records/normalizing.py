@@ -81,7 +81,7 @@ RECORDS = [
             reference_layer,
             (real((2, 4, 3)), positive(shape), real(shape)),
             attrs=attrs,
-            name=str(len(shape)),
+            name="-".join(map(str, shape)),
             composed=True,
             rtol={"float16": 5e-2, "bfloat16": 3e-1},
         )
