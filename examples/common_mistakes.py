@@ -1,5 +1,7 @@
 """Why is my gradient None? Five mistakes, what `tape.explain` says, and the way out."""
 
+import numpy as np
+
 import gtape as gt
 
 
@@ -54,7 +56,7 @@ assert tape.gradient(y, x) is None
 show("3. Left through NumPy", tape, y, x, "left through NumPy")
 
 with gt.GradientTape() as tape:
-    y = (2.0 * x) ** 2 + 1.0
+    y = np.square(2.0 * x) + 1.0  # NumPy's functions are recorded if called on a tensor
 assert float(tape.gradient(y, x)) == 24.0
 
 # 4. The variable is an integer, because 1 was written for 1.0.

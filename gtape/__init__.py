@@ -1,52 +1,448 @@
 """gtape differentiates ordinary Python: a gradient tape on NumPy. See README.md."""
 
-from gtape import (errors, linalg, nest, optim, testing)
-from gtape.ops import (nn)
-from gtape._version import (__version__)
-from gtape.custom import (custom_gradient, grad_pass_through, recompute_grad)
-from gtape.dtypes import (DType, as_dtype, bfloat16, complex64, complex128, default_float, float16, float32, float64, int8, int16, int32, int64, result_type, set_default_float, uint8, uint16, uint32, uint64)
-from gtape.dtypes import (bool_ as bool)
-from gtape.errors import (GradientWarning)
-from gtape.explain import (Explanation)
-from gtape.forward import (ForwardAccumulator, jvp)
-from gtape.indexed_slices import (IndexedSlices)
-from gtape.module import (Module)
-from gtape.ops.arithmetic import (add, clip_by_value, divide, divide_no_nan, floordiv, maximum, minimum, mod, multiply, multiply_no_nan, negative, pow, reciprocal, sign, square, squared_difference, subtract)
-from gtape.ops.contraction import (dot, inner, tensordot)
-from gtape.ops.creation import (constant, convert_to_tensor, eye, fill, ones, ones_like, zeros, zeros_like)
-from gtape.ops.diagonal import (trace, tril, triu)
-from gtape.ops.discrete import (argmax, argmin, count_nonzero, reduce_all, reduce_any)
-from gtape.ops.einsum import (einsum)
-from gtape.ops.gathering import (boolean_mask, gather, gather_nd, take_along_axis)
-from gtape.ops.linalg import (kron, matmul, matvec, outer, vecdot)
-from gtape.ops.linear import (broadcast_to, cast, identity, reduce_sum, stop_gradient, where)
-from gtape.ops.logic import (bitwise_and, bitwise_or, bitwise_xor, equal, greater, greater_equal, invert, is_finite, is_inf, is_nan, left_shift, less, less_equal, logical_and, logical_not, logical_or, logical_xor, not_equal, right_shift)
-from gtape.ops.logsumexp import (cumulative_logsumexp, reduce_logsumexp)
-from gtape.ops.math import (abs, angle, cbrt, ceil, complex, conj, exp, exp2, expm1, floor, hypot, imag, log, log1p, log2, log10, round, rsqrt, sqrt, trunc)
-from gtape.ops.math import (real_part as real)
-from gtape.ops.measures import (ensure_shape, rank, shape, size)
-from gtape.ops.nn import (clip_by_global_norm, clip_by_norm, global_norm)
-from gtape.ops.norms import (norm, reduce_euclidean_norm, reduce_std, reduce_variance)
-from gtape.ops.padding import (pad)
-from gtape.ops.ranges import (linspace, meshgrid, one_hot, range)
-from gtape.ops.rearranging import (repeat, reverse, roll, split, tile, unstack)
-from gtape.ops.reduction import (reduce_max, reduce_mean, reduce_min, reduce_prod)
-from gtape.ops.scanning import (cummax, cummin, cumprod, cumsum)
-from gtape.ops.scattering import (scatter_nd, tensor_scatter_nd_add, tensor_scatter_nd_max, tensor_scatter_nd_min, tensor_scatter_nd_sub, tensor_scatter_nd_update)
-from gtape.ops.segment import (bincount, segment_max, segment_mean, segment_min, segment_prod, segment_sum, unsorted_segment_max, unsorted_segment_mean, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sqrt_n, unsorted_segment_sum)
-from gtape.ops.shaping import (expand_dims, matrix_transpose, reshape, squeeze, swapaxes, transpose)
-from gtape.ops.slicing import (concat, slice, stack)
-from gtape.ops.sorting import (argsort, in_top_k, sort, top_k)
-from gtape.ops.special import (digamma, erf, erfc, erfinv, lgamma, log_sigmoid, logaddexp, polygamma, sigmoid, softplus, softsign, xlog1py, xlogy)
-from gtape.ops.trig import (acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh)
-from gtape.spec import (TensorShape, TensorSpec)
-from gtape.tape import (GradientTape, UnconnectedGradients)
-from gtape.tensor import (Tensor)
-from gtape.transforms import (grad, gradients_function, hessian, hvp, implicit_gradients, implicit_value_and_gradients, jacobian, value_and_grad, value_and_gradients_function, vjp)
-from gtape.variable import (Variable, is_tensor)
-from gtape.vectorize import (vectorized_map)
+from gtape import errors, linalg, nest, optim, testing
+from gtape.ops import nn
+from gtape._version import __version__
+from gtape.custom import custom_gradient, grad_pass_through, recompute_grad
+from gtape.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    default_float,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    result_type,
+    set_default_float,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from gtape.dtypes import bool_ as bool
+from gtape.errors import GradientWarning
+from gtape.explain import Explanation
+from gtape.forward import ForwardAccumulator, jvp
+from gtape.indexed_slices import IndexedSlices
+from gtape.module import Module
+from gtape.ops.arithmetic import (
+    add,
+    clip_by_value,
+    divide,
+    divide_no_nan,
+    floordiv,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    multiply_no_nan,
+    negative,
+    pow,
+    reciprocal,
+    sign,
+    square,
+    squared_difference,
+    subtract,
+)
+from gtape.ops.contraction import dot, inner, tensordot
+from gtape.ops.creation import (
+    constant,
+    convert_to_tensor,
+    eye,
+    fill,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from gtape.ops.diagonal import trace, tril, triu
+from gtape.ops.discrete import argmax, argmin, count_nonzero, reduce_all, reduce_any
+from gtape.ops.einsum import einsum
+from gtape.ops.gathering import boolean_mask, gather, gather_nd, take_along_axis
+from gtape.ops.linalg import kron, matmul, matvec, outer, vecdot
+from gtape.ops.linear import (
+    broadcast_to,
+    cast,
+    identity,
+    reduce_sum,
+    stop_gradient,
+    where,
+)
+from gtape.ops.logic import (
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    equal,
+    greater,
+    greater_equal,
+    invert,
+    is_finite,
+    is_inf,
+    is_nan,
+    left_shift,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+    right_shift,
+)
+from gtape.ops.logsumexp import cumulative_logsumexp, reduce_logsumexp
+from gtape.ops.math import (
+    abs,
+    angle,
+    cbrt,
+    complex,
+    conj,
+    exp,
+    exp2,
+    expm1,
+    hypot,
+    imag,
+    log,
+    log1p,
+    log2,
+    log10,
+    rsqrt,
+    sqrt,
+)
+from gtape.ops.rounding import ceil, floor, round, trunc
+from gtape.ops.math import real_part as real
+from gtape.ops.measures import ensure_shape, rank, shape, size
+from gtape.ops.nn import clip_by_global_norm, clip_by_norm, global_norm
+from gtape.ops.norms import reduce_euclidean_norm, reduce_std, reduce_variance
+from gtape.ops.norm import norm
+from gtape.ops.padding import pad
+from gtape.ops.ranges import linspace, meshgrid, one_hot, range
+from gtape.ops.rearranging import repeat, reverse, roll, split, tile, unstack
+from gtape.ops.reduction import reduce_max, reduce_mean, reduce_min, reduce_prod
+from gtape.ops.scanning import cummax, cummin, cumprod, cumsum
+from gtape.ops.scattering import (
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)
+from gtape.ops.segment import (
+    bincount,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)
+from gtape.ops.shaping import (
+    expand_dims,
+    matrix_transpose,
+    reshape,
+    squeeze,
+    swapaxes,
+    transpose,
+)
+from gtape.ops.slicing import concat, slice, stack
+from gtape.ops.sorting import argsort, in_top_k, sort, top_k
+from gtape.ops.special import (
+    digamma,
+    erf,
+    erfc,
+    erfinv,
+    lgamma,
+    log_sigmoid,
+    logaddexp,
+    polygamma,
+    sigmoid,
+    softplus,
+    softsign,
+    xlog1py,
+    xlogy,
+)
+from gtape.ops.trig import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
+from gtape.spec import TensorShape, TensorSpec
+from gtape.tape import GradientTape, UnconnectedGradients
+from gtape.tensor import Tensor
+from gtape.transforms import (
+    grad,
+    gradients_function,
+    hessian,
+    hvp,
+    implicit_gradients,
+    implicit_value_and_gradients,
+    jacobian,
+    value_and_grad,
+    value_and_gradients_function,
+    vjp,
+)
+from gtape.variable import Variable, is_tensor
+from gtape.vectorize import vectorized_map
 
 newaxis = None
 """Stands for a new axis in an index, as in NumPy."""
 
-__all__ = ['DType', 'Explanation', 'ForwardAccumulator', 'GradientTape', 'GradientWarning', 'IndexedSlices', 'Module', 'Tensor', 'TensorShape', 'TensorSpec', 'UnconnectedGradients', 'Variable', '__version__', 'abs', 'acos', 'acosh', 'add', 'angle', 'argmax', 'argmin', 'argsort', 'as_dtype', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'bfloat16', 'bincount', 'bitwise_and', 'bitwise_or', 'bitwise_xor', 'bool', 'boolean_mask', 'broadcast_to', 'cast', 'cbrt', 'ceil', 'clip_by_global_norm', 'clip_by_norm', 'clip_by_value', 'complex', 'complex128', 'complex64', 'concat', 'conj', 'constant', 'convert_to_tensor', 'cos', 'cosh', 'count_nonzero', 'cummax', 'cummin', 'cumprod', 'cumsum', 'cumulative_logsumexp', 'custom_gradient', 'default_float', 'digamma', 'divide', 'divide_no_nan', 'dot', 'einsum', 'ensure_shape', 'equal', 'erf', 'erfc', 'erfinv', 'errors', 'exp', 'exp2', 'expand_dims', 'expm1', 'eye', 'fill', 'float16', 'float32', 'float64', 'floor', 'floordiv', 'gather', 'gather_nd', 'global_norm', 'grad', 'grad_pass_through', 'gradients_function', 'greater', 'greater_equal', 'hessian', 'hvp', 'hypot', 'identity', 'imag', 'implicit_gradients', 'implicit_value_and_gradients', 'in_top_k', 'inner', 'int16', 'int32', 'int64', 'int8', 'invert', 'is_finite', 'is_inf', 'is_nan', 'is_tensor', 'jacobian', 'jvp', 'kron', 'left_shift', 'less', 'less_equal', 'lgamma', 'linalg', 'linspace', 'log', 'log10', 'log1p', 'log2', 'log_sigmoid', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'matmul', 'matrix_transpose', 'matvec', 'maximum', 'meshgrid', 'minimum', 'mod', 'multiply', 'multiply_no_nan', 'negative', 'nest', 'newaxis', 'nn', 'norm', 'not_equal', 'one_hot', 'ones', 'ones_like', 'optim', 'outer', 'pad', 'polygamma', 'pow', 'range', 'rank', 'real', 'reciprocal', 'recompute_grad', 'reduce_all', 'reduce_any', 'reduce_euclidean_norm', 'reduce_logsumexp', 'reduce_max', 'reduce_mean', 'reduce_min', 'reduce_prod', 'reduce_std', 'reduce_sum', 'reduce_variance', 'repeat', 'reshape', 'result_type', 'reverse', 'right_shift', 'roll', 'round', 'rsqrt', 'scatter_nd', 'segment_max', 'segment_mean', 'segment_min', 'segment_prod', 'segment_sum', 'set_default_float', 'shape', 'sigmoid', 'sign', 'sin', 'sinh', 'size', 'slice', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squared_difference', 'squeeze', 'stack', 'stop_gradient', 'subtract', 'swapaxes', 'take_along_axis', 'tan', 'tanh', 'tensor_scatter_nd_add', 'tensor_scatter_nd_max', 'tensor_scatter_nd_min', 'tensor_scatter_nd_sub', 'tensor_scatter_nd_update', 'tensordot', 'testing', 'tile', 'top_k', 'trace', 'transpose', 'tril', 'triu', 'trunc', 'uint16', 'uint32', 'uint64', 'uint8', 'unsorted_segment_max', 'unsorted_segment_mean', 'unsorted_segment_min', 'unsorted_segment_prod', 'unsorted_segment_sqrt_n', 'unsorted_segment_sum', 'unstack', 'value_and_grad', 'value_and_gradients_function', 'vecdot', 'vectorized_map', 'vjp', 'where', 'xlog1py', 'xlogy', 'zeros', 'zeros_like',]
+__all__ = [
+    "DType",
+    "Explanation",
+    "ForwardAccumulator",
+    "GradientTape",
+    "GradientWarning",
+    "IndexedSlices",
+    "Module",
+    "Tensor",
+    "TensorShape",
+    "TensorSpec",
+    "UnconnectedGradients",
+    "Variable",
+    "__version__",
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "angle",
+    "argmax",
+    "argmin",
+    "argsort",
+    "as_dtype",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bfloat16",
+    "bincount",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bool",
+    "boolean_mask",
+    "broadcast_to",
+    "cast",
+    "cbrt",
+    "ceil",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "clip_by_value",
+    "complex",
+    "complex128",
+    "complex64",
+    "concat",
+    "conj",
+    "constant",
+    "convert_to_tensor",
+    "cos",
+    "cosh",
+    "count_nonzero",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "cumulative_logsumexp",
+    "custom_gradient",
+    "default_float",
+    "digamma",
+    "divide",
+    "divide_no_nan",
+    "dot",
+    "einsum",
+    "ensure_shape",
+    "equal",
+    "erf",
+    "erfc",
+    "erfinv",
+    "errors",
+    "exp",
+    "exp2",
+    "expand_dims",
+    "expm1",
+    "eye",
+    "fill",
+    "float16",
+    "float32",
+    "float64",
+    "floor",
+    "floordiv",
+    "gather",
+    "gather_nd",
+    "global_norm",
+    "grad",
+    "grad_pass_through",
+    "gradients_function",
+    "greater",
+    "greater_equal",
+    "hessian",
+    "hvp",
+    "hypot",
+    "identity",
+    "imag",
+    "implicit_gradients",
+    "implicit_value_and_gradients",
+    "in_top_k",
+    "inner",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "invert",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "is_tensor",
+    "jacobian",
+    "jvp",
+    "kron",
+    "left_shift",
+    "less",
+    "less_equal",
+    "lgamma",
+    "linalg",
+    "linspace",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "log_sigmoid",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "matmul",
+    "matrix_transpose",
+    "matvec",
+    "maximum",
+    "meshgrid",
+    "minimum",
+    "mod",
+    "multiply",
+    "multiply_no_nan",
+    "negative",
+    "nest",
+    "newaxis",
+    "nn",
+    "norm",
+    "not_equal",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "optim",
+    "outer",
+    "pad",
+    "polygamma",
+    "pow",
+    "range",
+    "rank",
+    "real",
+    "reciprocal",
+    "recompute_grad",
+    "reduce_all",
+    "reduce_any",
+    "reduce_euclidean_norm",
+    "reduce_logsumexp",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_std",
+    "reduce_sum",
+    "reduce_variance",
+    "repeat",
+    "reshape",
+    "result_type",
+    "reverse",
+    "right_shift",
+    "roll",
+    "round",
+    "rsqrt",
+    "scatter_nd",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "set_default_float",
+    "shape",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "size",
+    "slice",
+    "softplus",
+    "softsign",
+    "sort",
+    "split",
+    "sqrt",
+    "square",
+    "squared_difference",
+    "squeeze",
+    "stack",
+    "stop_gradient",
+    "subtract",
+    "swapaxes",
+    "take_along_axis",
+    "tan",
+    "tanh",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+    "tensordot",
+    "testing",
+    "tile",
+    "top_k",
+    "trace",
+    "transpose",
+    "tril",
+    "triu",
+    "trunc",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+    "unstack",
+    "value_and_grad",
+    "value_and_gradients_function",
+    "vecdot",
+    "vectorized_map",
+    "vjp",
+    "where",
+    "xlog1py",
+    "xlogy",
+    "zeros",
+    "zeros_like",
+]

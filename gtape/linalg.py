@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gtape.ops.contraction import tensordot
+from gtape.ops.contraction import dot, inner, tensordot
 from gtape.ops.creation import eye
 from gtape.ops.determinant import det, expm, slogdet
 from gtape.ops.diagonal import band_part, diag, diag_part, set_diag, trace, tril, triu
@@ -15,8 +15,8 @@ from gtape.ops.factorization import (
     pinv,
     qr,
 )
-from gtape.ops.linalg import kron, matmul, matvec, outer
-from gtape.ops.norms import norm
+from gtape.ops.linalg import kron, matmul, matvec, outer, vecdot
+from gtape.ops.norm import norm
 from gtape.ops.shaping import matrix_transpose
 from gtape.ops.solving import inv, solve, triangular_solve
 from gtape.ops.spectral import eigh, eigvalsh, matrix_norm, svd
@@ -28,11 +28,13 @@ __all__ = [
     "det",
     "diag",
     "diag_part",
+    "dot",
     "eigh",
     "eigvalsh",
     "einsum",
     "expm",
     "eye",
+    "inner",
     "inv",
     "kron",
     "logdet",
@@ -54,4 +56,5 @@ __all__ = [
     "triangular_solve",
     "tril",
     "triu",
+    "vecdot",
 ]

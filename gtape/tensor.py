@@ -7,7 +7,7 @@ from typing import Any
 
 from gtape import dispatch
 from gtape.errors import ArgumentTypeError, AttributeMissingError
-from gtape.ops import arithmetic, indexing, linalg, logic, math
+from gtape.ops import arithmetic, indexing, linalg, logic, math, rounding
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -101,18 +101,18 @@ class Operators:
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None or digits == 0:
-            return math.round(self)
+            return rounding.round(self)
         scale = 10.0**digits
-        return math.round(arithmetic.multiply(self, scale)) / scale
+        return rounding.round(arithmetic.multiply(self, scale)) / scale
 
     def __floor__(self) -> Any:
-        return math.floor(self)
+        return rounding.floor(self)
 
     def __ceil__(self) -> Any:
-        return math.ceil(self)
+        return rounding.ceil(self)
 
     def __trunc__(self) -> Any:
-        return math.trunc(self)
+        return rounding.trunc(self)
 
     def __getitem__(self, index: Any) -> Any:
         return indexing.getitem(self, index)

@@ -37,7 +37,7 @@ def add(x: TensorLike, y: TensorLike) -> Tensor:
 @elementwise(
     np.subtract,
     "x - y",
-    vjp=lambda g, _out, _x, _y: (g, lambda: negative(g)),
+    vjp=lambda g, _out, _x, _y: (g, lambda: -g),
     operands=number,
 )
 def subtract(x: TensorLike, y: TensorLike) -> Tensor:
@@ -266,13 +266,14 @@ def _divide_no_nan_forward(x: Any, y: Any) -> Any:
     )
 
 
+def _divide_no_nan_vjp(g: Any, out: Any, _x: Any, y: Any) -> tuple[Any, ...]:
+    return (lambda: divide_no_nan(g, y), lambda: -divide_no_nan(g * out, y))
+
+
 @elementwise(
     _divide_no_nan_forward,
     "0 * y if y == 0 else x / y",
-    vjp=lambda g, out, _x, y: (
-        lambda: divide_no_nan(g, y),
-        lambda: -divide_no_nan(g * out, y),
-    ),
+    vjp=_divide_no_nan_vjp,
     operands=quotient,
 )
 def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
@@ -289,13 +290,14 @@ def _multiply_no_nan_forward(x: Any, y: Any) -> Any:
     return np.where(y == 0, np.zeros((), y.dtype), x * y)
 
 
+def _multiply_no_nan_vjp(g: Any, _out: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    return (lambda: multiply_no_nan(g, y), lambda: multiply_no_nan(x, g))
+
+
 @elementwise(
     _multiply_no_nan_forward,
     "0 * y if y == 0 else x * y",
-    vjp=lambda g, _out, x, y: (
-        lambda: multiply_no_nan(g, y),
-        lambda: multiply_no_nan(x, g),
-    ),
+    vjp=_multiply_no_nan_vjp,
     operands=number,
 )
 def multiply_no_nan(x: TensorLike, y: TensorLike) -> Tensor:

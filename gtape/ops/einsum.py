@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 from gtape.lazy import opt_einsum
-from gtape.ops.common import Tensor, TensorLike, convert, one_of
+from gtape.ops.common import Tensor, TensorLike, one_of
 from gtape.ops.contraction import Label, Labels, arrange, contract_pair, sum_labels
 from gtape.ops.linalg import as_factors
 from gtape.ops.shaping import reshape, transpose
@@ -60,9 +60,7 @@ def einsum(equation: str, *inputs: TensorLike, optimize: Any = "auto") -> Tensor
             "Write it first, such as einsum('ij,jk->ik', a, b)",
         )
     name = f"einsum {equation!r}"
-    # A single operand is not multiplied, so it may be bool.
-    single = len(inputs) == 1
-    tensors = [convert(inputs[0])] if single else as_factors(name, *inputs)
+    tensors = as_factors(name, *inputs) if inputs else ()
     shapes = tuple(tuple(x.shape) for x in tensors)
     labels, out = _parse(equation, shapes)
     pairs = [_diagonals(x, xs) for x, xs in zip(tensors, labels, strict=True)]

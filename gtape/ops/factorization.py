@@ -16,6 +16,7 @@ from gtape.ops.diagonal import diag_part, tril
 from gtape.ops.linalg import is_half, lifted, matmul
 from gtape.ops.linear import reduce_sum
 from gtape.ops.math import log
+from gtape.ops.scanning import require_flag
 from gtape.ops.shaping import matrix_transpose
 from gtape.ops.slicing import concat, strided_slice
 from gtape.ops.solving import (
@@ -236,7 +237,8 @@ def qr(tensor: TensorLike, full_matrices: bool = False) -> tuple[Tensor, Tensor]
         array([[3., 1.],
                [4., 2.]], dtype=float32)
     """
-    q, r = apply(_qr, tensor, full_matrices=bool(full_matrices))
+    full = require_flag("qr", "full_matrices", full_matrices)
+    q, r = apply(_qr, tensor, full_matrices=full)
     return q, r
 
 
@@ -287,6 +289,7 @@ def pinv(a: TensorLike, rcond: float | None = None) -> Tensor:
             10 * max(n, m) times the resolution of the dtype.
 
     Raises:
+        ArgumentError: If rcond is negative.
         LinalgError: If a matrix holds NaN or inf.
 
     Example:
@@ -297,6 +300,11 @@ def pinv(a: TensorLike, rcond: float | None = None) -> Tensor:
     """
     (a,) = lifted("pinv", _pinv, a)
     check_rank("pinv", a, 2)
+    if rcond is not None and not (isinstance(rcond, (int, float)) and rcond >= 0):
+        raise ArgumentError(
+            f"pinv: rcond {rcond!r} is no part of the largest singular value",
+            "Give a number from zero up",
+        )
     if rcond is None:
         wide = np.float32 if is_half(numpy_dtype_of(a)) else numpy_dtype_of(a)
         rcond = 10 * max(*a.shape[-2:], 1) * float(np.finfo(wide).eps)

@@ -22,6 +22,7 @@ from gtape.ops.common import (
 )
 from gtape.ops.linear import reduce_sum
 from gtape.ops.math import conj
+from gtape.ops.scanning import require_flag
 from gtape.ops.shaping import expand_dims, matrix_transpose, reshape, squeeze
 from gtape.primitive import Primitive, number
 from gtape.spec import TensorSpec, broadcast_shapes
@@ -113,17 +114,19 @@ def matmul(
         array([[11.]], dtype=float32)
     """
     if transpose_a or adjoint_a:
-        a = _flipped("matmul", a, adjoint_a)
+        a = _flipped("matmul", a, transpose_a, adjoint_a)
     if transpose_b or adjoint_b:
-        b = _flipped("matmul", b, adjoint_b)
+        b = _flipped("matmul", b, transpose_b, adjoint_b)
     return apply(_matmul, a, b)
 
 
-def _flipped(name: str, x: TensorLike, conjugate: bool) -> Tensor:
+def _flipped(name: str, x: TensorLike, transpose: bool, adjoint: bool) -> Tensor:
+    require_flag(name, "transpose", transpose)
+    require_flag(name, "adjoint", adjoint)
     x = convert(x)
     check_rank(name, x, 2, "a transposed operand")
     out = matrix_transpose(x)
-    return conj(out) if conjugate else out
+    return conj(out) if adjoint else out
 
 
 def lifted(name: str, primitive: Primitive, *operands: TensorLike) -> Sequence[Tensor]:
@@ -178,7 +181,7 @@ def matvec(
     check_rank("matvec", a, 2, "a")
     check_rank("matvec", b, 1, "b")
     if transpose_a or adjoint_a:
-        a = _flipped("matvec", a, adjoint_a)
+        a = _flipped("matvec", a, transpose_a, adjoint_a)
     inner, other = a.shape[-1], b.shape[-1]
     if inner != other and inner is not None and other is not None:
         raise ShapeError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from gtape.dtypes import as_dtype
@@ -191,6 +192,7 @@ def l2_normalize(x: TensorLike, axis: Axis = None, epsilon: float = 1e-12) -> Te
         epsilon: The least square of a norm that is divided by.
 
     Raises:
+        ArgumentError: If epsilon is negative.
         ShapeError: If x has no such axis.
         DTypeError: If x is integer or bool.
 
@@ -200,15 +202,19 @@ def l2_normalize(x: TensorLike, axis: Axis = None, epsilon: float = 1e-12) -> Te
         array([0.6, 0.8], dtype=float32)
     """
     x = _inexact("l2_normalize", x)
+    if not isinstance(epsilon, Real):
+        raise ArgumentTypeError(f"l2_normalize: epsilon {epsilon!r}", "Give a number")
+    if not float(epsilon) >= 0:
+        raise ArgumentError(f"l2_normalize: epsilon {epsilon}", "Use 0 or more")
     values = widened(x)  # epsilon is 0 in float16
     axes = normalize_axes("l2_normalize", axis, x.ndim)
     norm = reduce_euclidean_norm(values, axes, keepdims=True)
-    return cast(values / maximum(norm, epsilon**0.5), x.dtype)
+    return cast(values / maximum(norm, float(epsilon) ** 0.5), x.dtype)
 
 
 def _factor(name: str, norm: Tensor, clip_norm: Any) -> Tensor:
     """Return what to multiply by so that a norm is at most clip_norm."""
-    if isinstance(clip_norm, (int, float)) and not clip_norm >= 0:
+    if isinstance(clip_norm, Real) and not float(clip_norm) >= 0:
         raise ArgumentError(f"{name}: clip_norm {clip_norm}", "Use 0 or more")
     limit = convert(clip_norm, norm.dtype)
     return divide_no_nan(limit, maximum(norm, limit))

@@ -21,6 +21,7 @@ from gtape.ops.common import Tensor, TensorLike, check_rank
 from gtape.ops.diagonal import tril, triu
 from gtape.ops.linalg import is_half, lifted, matmul
 from gtape.ops.math import conj
+from gtape.ops.scanning import require_flag
 from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
 from gtape.primitive import Primitive, inexact
 from gtape.spec import TensorSpec, broadcast_shapes
@@ -197,8 +198,9 @@ def inv(tensor: TensorLike, adjoint: bool = False) -> Tensor:
         array([[0.5 , 0.  ],
                [0.  , 0.25]], dtype=float32)
     """
+    flip = require_flag("inv", "adjoint", adjoint)
     out = apply(_inv, tensor)
-    return conj(matrix_transpose(out)) if adjoint else out
+    return conj(matrix_transpose(out)) if flip else out
 
 
 # --- Linear systems -------------------------------------------------------------------
@@ -274,8 +276,9 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False) -> Tensor:
         array([0.5 , 0.25], dtype=float32)
     """
     (matrix, rhs), back = with_vector("solve", matrix, rhs)
-    matrix = conj(matrix) if adjoint else matrix
-    return back(apply(_solve, matrix, rhs, transposed=bool(adjoint)))
+    flip = require_flag("solve", "adjoint", adjoint)
+    matrix = conj(matrix) if flip else matrix
+    return back(apply(_solve, matrix, rhs, transposed=flip))
 
 
 def _triangular_forward(matrix: Any, rhs: Any, *, lower: bool, transposed: bool) -> Any:
@@ -354,6 +357,7 @@ def triangular_solve(
     """
     pair, back = with_vector("triangular_solve", matrix, rhs)
     matrix, rhs = pair
-    matrix = conj(matrix) if adjoint else matrix
-    out = apply(_triangular, matrix, rhs, lower=bool(lower), transposed=bool(adjoint))
-    return back(out)
+    lower = require_flag("triangular_solve", "lower", lower)
+    flip = require_flag("triangular_solve", "adjoint", adjoint)
+    matrix = conj(matrix) if flip else matrix
+    return back(apply(_triangular, matrix, rhs, lower=lower, transposed=flip))

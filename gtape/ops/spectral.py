@@ -23,6 +23,7 @@ from gtape.ops.linalg import matmul
 from gtape.ops.linear import reduce_sum, where
 from gtape.ops.math import abs
 from gtape.ops.norms import norm
+from gtape.ops.scanning import require_flag
 from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
 from gtape.ops.solving import NOT_FINITE, check_square, factored, real_matrices, widened
 from gtape.primitive import Primitive
@@ -174,9 +175,10 @@ def svd(
         >>> gt.linalg.svd([[3., 0.], [0., 4.]], compute_uv=False).numpy()
         array([4., 3.], dtype=float32)
     """
-    if not compute_uv:
+    full = require_flag("svd", "full_matrices", full_matrices)
+    if not require_flag("svd", "compute_uv", compute_uv):
         return apply(_svdvals, tensor)
-    return apply(_svd, tensor, full_matrices=bool(full_matrices))
+    return apply(_svd, tensor, full_matrices=full)
 
 
 # --- Eigenvalues ----------------------------------------------------------------------

@@ -19,6 +19,7 @@ from gtape.errors import (
     ShapeError,
     warn_once,
 )
+from gtape.indexed_slices import IndexedSlices
 from gtape.ops.common import convert
 from gtape.variable import Variable
 
@@ -164,6 +165,8 @@ def gradient_for(variable: Variable, value: Any) -> Any:
             "change variables of real floating-point dtypes",
             "Write 1.0 for 1, or leave the variable out",
         )
+    if isinstance(value, IndexedSlices) and value.dense_shape is None:
+        value = IndexedSlices(value.values, value.indices, current.shape)
     gradient = convert(value, mine)
     kind = gradient.dtype.kind
     if kind not in "fViu":

@@ -143,6 +143,9 @@ def test_other_refusals():
         cholesky(np.ones((2, 3)))
     with pytest.raises(ShapeError, match=r"\(4, 2\).*\(3, 1\) differ in rows"):
         lstsq(np.ones((4, 2)), np.ones(3))
+    for rcond in (-1.0, "small"):
+        with pytest.raises(ArgumentError, match="pinv: rcond"):
+            pinv(np.eye(2), rcond)
     for weight in (-1.0, np.inf, np.nan):
         with pytest.raises(ArgumentError, match="l2_regularizer"):
             lstsq(np.ones((4, 2)), np.ones(4), weight)

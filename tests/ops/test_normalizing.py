@@ -125,6 +125,8 @@ X = gt.ones([2, 3])
         ),
         (lambda: gt.nn.l2_normalize(X, axis=[0, 0]), ShapeError, "twice"),
         (lambda: gt.nn.l2_normalize(gt.cast(X, gt.int32)), DTypeError, "int32"),
+        (lambda: gt.nn.l2_normalize(X, epsilon="x"), ArgumentTypeError, "'x'"),
+        (lambda: gt.nn.l2_normalize(X, epsilon=-1.0), ArgumentError, "epsilon -1.0"),
         (lambda: clip_by_norm(X, -1.0), ArgumentError, "clip_norm -1.0"),
         (lambda: clip_by_norm(X, float("nan")), ArgumentError, "nan"),
         (lambda: clip_by_norm(X, 1.0, axes=3), ShapeError, "axis 3"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gtape as gt
-from gtape.errors import DTypeError, LinalgError, ShapeError
+from gtape.errors import ArgumentTypeError, DTypeError, LinalgError, ShapeError
 from gtape.ops.solving import inv, solve, triangular_solve
 
 RNG = np.random.default_rng(6)
@@ -94,6 +94,17 @@ def test_refusals(f):
         f(np.ones((2, 2, 2)), np.ones((3, 2, 2)))
     with pytest.raises(DTypeError, match=f"{name} needs a floating-point dtype"):
         f(np.eye(2, dtype=int), np.ones(2, int))
+
+
+def test_flags_are_bools():
+    with pytest.raises(ArgumentTypeError, match="inv: adjoint must be True or False"):
+        inv(np.eye(2), adjoint="no")
+    with pytest.raises(ArgumentTypeError, match="solve: adjoint must be True or False"):
+        solve(np.eye(2), np.ones(2), adjoint=2)
+    with pytest.raises(
+        ArgumentTypeError, match="lower must be True or False, got None"
+    ):
+        triangular_solve(np.eye(2), np.ones(2), lower=None)
 
 
 def test_inv_refusals():

@@ -206,15 +206,25 @@ def test_gradients_of_many_kinds(gradient, rule):
     assert v.dtype == gt.float32
 
 
-def test_slices_are_added_up_first():
-    class Slices:  # as gt.IndexedSlices: rows 0 and 0 of three
-        def __gtape_tensor__(self):
-            return gt.constant([3.0, 0.0, 0.0])
-
-    v, w = gt.Variable([1.0, 1.0, 1.0]), gt.Variable([1.0, 1.0, 1.0])
-    Adam(0.1).apply_gradients([(Slices(), v)])
-    Adam(0.1).apply_gradients([([3.0, 0.0, 0.0], w)])
+@every_rule
+@pytest.mark.parametrize("dense_shape", [None, [3, 2]])
+def test_slices_with_the_same_index_are_added_up_first(rule, dense_shape):
+    v, w = gt.Variable(np.ones((3, 2))), gt.Variable(np.ones((3, 2)))
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    slices = gt.IndexedSlices(rows, [2, 0, 2], dense_shape)
+    dense = [[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]]
+    one, two = RULES[rule](), RULES[rule]()
+    for _ in range(2):
+        one.apply_gradients([(slices, v)])
+        two.apply_gradients([(dense, w)])
     np.testing.assert_array_equal(v.numpy(), w.numpy())
+
+
+def test_slices_of_another_shape():
+    v = gt.Variable(np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"shape \(4, 2\) for .* of shape \(3, 2\)"):
+        slices = gt.IndexedSlices(np.ones((1, 2)), [0], [4, 2])
+        SGD(0.1).apply_gradients([(slices, v)])
 
 
 def test_strided_and_broadcast_gradients():
