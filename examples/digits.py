@@ -94,6 +94,7 @@ def train(model, optimizer, data, epochs, random):
             bar.set_postfix(
                 loss=f"{np.mean(losses[before:]):.4f}",
                 accuracy=f"{accuracies[-1]:.4f}",
+                refresh=False,
             )
     return losses, accuracies
 

@@ -157,6 +157,13 @@ from gtape.ops.shaping import (
 )
 from gtape.ops.slicing import concat, slice, stack
 from gtape.ops.sorting import argsort, in_top_k, sort, top_k
+from gtape.ops.searching import (
+    argwhere,
+    nonzero,
+    searchsorted,
+    unique,
+    unique_with_counts,
+)
 from gtape.ops.special import (
     digamma,
     erf,
@@ -230,6 +237,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "as_dtype",
     "asin",
     "asinh",
@@ -347,6 +355,7 @@ __all__ = [
     "nest",
     "newaxis",
     "nn",
+    "nonzero",
     "norm",
     "not_equal",
     "one_hot",
@@ -382,6 +391,7 @@ __all__ = [
     "round",
     "rsqrt",
     "scatter_nd",
+    "searchsorted",
     "segment_max",
     "segment_mean",
     "segment_min",
@@ -428,6 +438,8 @@ __all__ = [
     "uint32",
     "uint64",
     "uint8",
+    "unique",
+    "unique_with_counts",
     "unsorted_segment_max",
     "unsorted_segment_mean",
     "unsorted_segment_min",

@@ -111,7 +111,8 @@ class DType:
         if self.kind == "c":
             raise DTypeError(f"{self.name} has no {which}", "Ask its real_dtype")
         if self.kind == "f":
-            return float(getattr(ml_dtypes.finfo(self._numpy), which))
+            info: Any = ml_dtypes.finfo  # untyped
+            return float(getattr(info(self._numpy), which))
         return int(getattr(np.iinfo(self._numpy), which))
 
     def __eq__(self, other: object) -> bool:

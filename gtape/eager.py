@@ -253,7 +253,7 @@ class EagerInterpreter:
 
     def _adapt(self, x: Any, dtype: NumpyDType) -> EagerTensor:
         if type(x) is EagerTensor:
-            return x if x._array.dtype == dtype else linear.cast(x, dtype)  # type: ignore[no-any-return]
+            return x if x._array.dtype == dtype else linear.cast(x, dtype)
         if type(x) in (int, float) and dtype.kind == "f" and -SMALL < x < SMALL:
             return EagerTensor(dtype.type(x), _LITERAL)
         kind = kind_of(x)

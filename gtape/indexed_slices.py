@@ -133,4 +133,6 @@ class IndexedSlices(Operators):
     def __repr__(self) -> str:
         shape = self._dense_shape
         rest = "" if shape is None else f", dense_shape={shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{rest})"
+        return (
+            f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{rest})"
+        )

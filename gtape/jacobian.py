@@ -72,6 +72,23 @@ def single(name: str, argument: str, value: Any) -> Any:
     return tensors_of(argument, value)[0]
 
 
+def seeded(
+    known: set[int], targets: Sequence[Any], structure: Any, given: Any
+) -> dict[int, Any]:
+    """Return the cotangents of the targets that a tape knows, by key.
+
+    A target that stands twice gets the sum; a variable is its own gradient even unread.
+    """
+    cotangents: dict[int, Any] = {}
+    seeds = seeds_for(targets, structure, given)
+    for leaf, seed in zip(targets, seeds, strict=True):
+        key = leaf._key
+        if (key in known or type(leaf) is Variable) and differentiable(leaf):
+            before = cotangents.get(key)
+            cotangents[key] = seed if before is None else before + seed
+    return cotangents
+
+
 def seeds_for(targets: Sequence[Any], structure: Any, given: Any) -> list[Any]:
     """Return a cotangent for each target: ones, or what the user gives.
 
@@ -207,7 +224,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
         if size
         else np.zeros((1, *shape), dtype)
     )
-    out = []
+    out: list[Any] = []
     rows = _pull_rows(record, target, sources, basis)
     for source, row in zip(sources, rows, strict=True):
         full = (*shape, *source.shape)
@@ -257,4 +274,4 @@ def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
     return reshape(swapaxes(rows, 0, 1), full)
 
 
-__all__ = ["batch_jacobian", "check_batch", "jacobians", "own", "seeds_for", "single"]
+__all__ = ["batch_jacobian", "check_batch", "jacobians", "own", "seeded", "single"]

@@ -97,7 +97,7 @@ def flatten_like(structure: Any, other: Any, name: str) -> list[Any]:
         return [other]
     if isinstance(structure, Mapping):
         if not isinstance(other, Mapping) or structure.keys() != other.keys():
-            got = list(other) if isinstance(other, Mapping) else type(other).__name__
+            got = f"{[*other]}" if isinstance(other, Mapping) else type(other).__name__
             raise ArgumentError(
                 f"{name}: expected a dict with the keys {list(structure)}, got {got}",
                 "Give it the same structure",
@@ -105,9 +105,8 @@ def flatten_like(structure: Any, other: Any, name: str) -> list[Any]:
         pairs = [(structure[k], other[k]) for k in structure]
     else:
         if not isinstance(other, (list, tuple)) or len(structure) != len(other):
-            got = (
-                len(other) if isinstance(other, (list, tuple)) else type(other).__name__
-            )
+            sequence = isinstance(other, (list, tuple))
+            got = f"{len(other)}" if sequence else type(other).__name__
             raise ArgumentError(
                 f"{name}: expected a sequence of {len(structure)} entries, got {got}",
                 "Give it the same structure",

@@ -88,7 +88,7 @@ class Primitive:
             # By identity: NumPy says that its float64 equals Python's float.
             done = all(k is w for k, w in zip(kinds, wanted, strict=True))
             found = self.resolved[kinds] = () if done else wanted
-        return found  # type: ignore[no-any-return]
+        return found
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -71,8 +71,8 @@ class TensorShape(tuple):  # type: ignore[type-arg]
         out = tuple.__getitem__(self, item)
         return TensorShape(out) if isinstance(item, slice) else out
 
-    def __add__(self, other: object) -> TensorShape:
-        return TensorShape(tuple(self) + tuple(other))  # type: ignore[call-overload]
+    def __add__(self, other: Any) -> TensorShape:
+        return TensorShape(tuple(self) + tuple(other))
 
     def __str__(self) -> str:
         return tuple.__repr__(self)

@@ -28,12 +28,11 @@ from gtape.jacobian import (
     differentiable,
     jacobians,
     own,
-    seeds_for,
+    seeded,
     single,
     tensors_of,
 )
-from gtape.tensor import Tensor
-from gtape.variable import Variable
+from gtape.variable import Variable, is_tensor
 
 _UNCONNECTED = ("none", "zero", "error")
 
@@ -163,7 +162,7 @@ class GradientTape:
                 "Call it inside the tape's block",
             )
         for leaf in nest.flatten(tensor):
-            if not isinstance(leaf, (Tensor, Variable)):
+            if not is_tensor(leaf):
                 raise WatchError(
                     f"watch: {leaf!r} of type {type(leaf).__name__} is neither a "
                     "tensor nor a "
@@ -228,18 +227,12 @@ class GradientTape:
                 f"{unconnected_gradients!r}",
                 'Use "none", "zero" or "error"',
             )
-        self._start_gradient("gradient")
         targets = tensors_of("target", target)
         leaves = tensors_of("sources", sources)
+        self._start_gradient("gradient")
         known = self._record.known
         wanted = {leaf._key for leaf in leaves if leaf._key in known}
-        seeds = seeds_for(targets, target, output_gradients)
-        cotangents: dict[int, Any] = {}
-        for leaf, seed in zip(targets, seeds, strict=True):
-            key = leaf._key
-            if (key in known or type(leaf) is Variable) and differentiable(leaf):
-                before = cotangents.get(key)
-                cotangents[key] = seed if before is None else before + seed
+        cotangents = seeded(known, targets, target, output_gradients)
         pull_back(self._record, (cotangents,), wanted)
         results = []
         for leaf in leaves:
@@ -248,8 +241,7 @@ class GradientTape:
                 results.append(self._missing(leaf, unconnected_gradients, targets[0]))
             else:
                 results.append(own(c))
-        if not self._persistent:
-            self._record.drop_contents()
+        self._finish_gradient()
         if leaves is sources:
             return results if type(sources) is list else tuple(results)
         return nest.pack(sources, iter(results))
@@ -319,8 +311,8 @@ class GradientTape:
                    [0., 4.]], dtype=float32)
         """
         leaf = single("jacobian", "target", target)
-        self._start_gradient("jacobian")
         leaves = tensors_of("sources", sources)
+        self._start_gradient("jacobian")
         found = jacobians(self._record, leaf, leaves)
         results = [
             self._missing(

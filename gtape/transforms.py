@@ -228,6 +228,7 @@ def _parameters(f: Callable[..., Any], params: Any, count: int) -> list[int]:
     """Return the positions that names or positions stand for."""
     if params is None:
         return list(range(count))
+    chosen: list[Any]
     chosen = [params] if isinstance(params, (str, int)) else list(params)
     if all(isinstance(p, int) for p in chosen):
         for p in chosen:

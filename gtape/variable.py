@@ -35,7 +35,8 @@ class SlicedTensor(EagerTensor):
     def assign(self, value: Any) -> Variable:
         """Put a value at this place of the variable; it is broadcast."""
         variable = self._variable
-        return variable.assign(indexing.with_item(variable, self._place, value))
+        variable.assign(indexing.with_item(variable, self._place, value))
+        return variable
 
 
 class Variable(ScatterMethods, Operators):

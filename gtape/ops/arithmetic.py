@@ -211,10 +211,14 @@ def _real_log_or_zero(x: TensorLike) -> Tensor:
     """Return log(x), and 0 where x is not positive."""
 
 
+def _complex_log_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
+    return (divide_no_nan(g, x),)
+
+
 @elementwise(
     lambda x: _masked_log(x, x != 0),
     "log(x) if x != 0 else 0.0",
-    vjp=lambda g, _out, x: (divide_no_nan(g, x),),
+    vjp=_complex_log_vjp,
     operands=inexact,
 )
 def _complex_log_or_zero(x: TensorLike) -> Tensor:

@@ -37,7 +37,7 @@ class Case:
 
     id: str
     call: Callable[[], Any]
-    error: type[gt.errors.GtapeError]
+    error: Any
     says: tuple[str, ...]
 
 

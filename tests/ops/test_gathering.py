@@ -1,4 +1,4 @@
-"""gather and its relatives: shapes, batches, refused indices, gradients of repetitions."""
+"""gather and its relatives: shapes, batches, refusals, gradients of repetitions."""
 
 import numpy as np
 import pytest

@@ -191,6 +191,7 @@ def test_writing(case, spread):
 @given(cases(), st.integers(-9, 9))
 def test_what_numpy_refuses_is_refused(case, other):
     shape, key = case
+    assume(0 not in shape)  # NumPy takes empty masks of any size
     key = (*key, other) if isinstance(key, tuple) else (key, other)
     x = values(shape)
     try:

@@ -221,9 +221,11 @@ def test_slices_with_the_same_index_are_added_up_first(rule, dense_shape):
 
 
 def test_slices_of_another_shape():
-    v = gt.Variable(np.ones((3, 2)))
+    v, slices = (
+        gt.Variable(np.ones((3, 2))),
+        gt.IndexedSlices([[1.0, 1.0]], [0], [4, 2]),
+    )
     with pytest.raises(ValueError, match=r"shape \(4, 2\) for .* of shape \(3, 2\)"):
-        slices = gt.IndexedSlices(np.ones((1, 2)), [0], [4, 2])
         SGD(0.1).apply_gradients([(slices, v)])
 
 
