@@ -12,6 +12,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
-# --- Work: its data, and the values that every library must reach -----------------------
+# --- Work: its data, and the values that every library must reach ---------------------
 
 SCALARS = {"w1": 0.3, "x1": 1.5, "w2": -0.7, "x2": 2.5}
 ADAM = {"rate": 1e-3, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8}
@@ -93,7 +94,7 @@ def wrong_values(work: str, found: dict[str, float]) -> list[str]:
     ]
 
 
-# --- In the process of a library --------------------------------------------------------
+# --- In the process of a library ------------------------------------------------------
 
 
 class Work(NamedTuple):
@@ -167,7 +168,7 @@ def serve(load: Callable[[], tuple[str, dict[str, Callable[[], Work]]]]) -> None
             answer(values={k: float(v) for k, v in works[name].check().items()})
 
 
-# --- In the process that asks -----------------------------------------------------------
+# --- In the process that asks ---------------------------------------------------------
 
 
 class Library:
@@ -185,11 +186,14 @@ class Library:
         limits = {f"{pool}_NUM_THREADS": str(threads) for pool in pools}
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         settings = {**limits, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": path}
+        # What libraries log would tear the table apart; it is shown when they fail.
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (lives with the process)
         self._process = subprocess.Popen(
             [python, str(HERE / "libraries.py"), name, str(threads)],
             env={**os.environ, **settings},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._log,
             text=True,
         )
         hello = self._answer()
@@ -211,6 +215,7 @@ class Library:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
+        self._log.close()
 
     def _ask(self, **request: Any) -> Any:
         assert self._process.stdin is not None
@@ -221,7 +226,9 @@ class Library:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the process of {self.name} ended: see above")
+            self._process.wait()
+            self._log.seek(0)
+            raise RuntimeError(f"{self.name} failed:\n{self._log.read()[-4000:]}")
         return json.loads(line)
 
 

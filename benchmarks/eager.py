@@ -72,7 +72,7 @@ def arguments() -> argparse.Namespace:
     )
     options = parser.parse_args()
     options.pythons = {
-        peer: os.environ.get(f"BENCH_PYTHON_{peer.upper()}", sys.executable)
+        peer: os.environ.get(f"BENCH_PYTHON_{peer.upper()}") or sys.executable
         for peer in PEERS
     }
     for entry in options.python:
@@ -80,6 +80,9 @@ def arguments() -> argparse.Namespace:
         if peer not in PEERS or not path:
             parser.error(f"--python {entry}: write torch=PATH or tf=PATH")
         options.pythons[peer] = path
+    for path in options.pythons.values():
+        if not os.access(path, os.X_OK):
+            parser.error(f"{path} is no interpreter")
     return options
 
 
@@ -148,7 +151,7 @@ def importing(rounds: int) -> dict[str, float]:
     }
 
 
-# --- Text -------------------------------------------------------------------------------
+# --- Text -----------------------------------------------------------------------------
 
 
 def micro(seconds: float) -> str:
@@ -224,18 +227,21 @@ def measure(
     def wanted(work: str) -> bool:
         return options.only in (None, work)
 
-    print(f"{'':40}{'gtape':>10}  {'peer':12}{'':13}{'ratio':>8}  bar")
-    compared = []
+    compared: list[dict[str, Any]] = []
     for work in dict.fromkeys(c.work for c in COMPARISONS):
         if wanted(work):
             rows = compare(libraries, work, options)
+            if not compared:
+                print(f"{'':40}{'gtape':>10}  {'peer':12}{'':13}{'ratio':>8}  bar")
             compared += rows
             for row in rows:
                 show(row)
-    print(f"\n{'':32}{'NumPy':>10}{'no tape':>10}{'tape':>10}{'added':>10}  bar")
-    operations = []
+    operations: list[dict[str, Any]] = []
     for label in OPERANDS:
         if wanted(label):
+            if not operations:
+                heads = ("NumPy", "no tape", "tape", "added")
+                print(f"\n{'':32}{''.join(f'{h:>10}' for h in heads)}  bar")
             operations.append(one_operation(libraries["gtape"], label, options))
             show_operation(operations[-1])
     imports = importing(options.turns) if wanted("import") else None

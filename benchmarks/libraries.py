@@ -56,7 +56,7 @@ def scalar_values(s: Any, gradients: Any) -> dict[str, float]:
     return {"s": s, "by_w1": by_w1, "by_w2": by_w2}
 
 
-# --- gtape ------------------------------------------------------------------------------
+# --- gtape ----------------------------------------------------------------------------
 
 
 def load_gtape(threads: int) -> tuple[str, Makers]:
@@ -201,7 +201,7 @@ def one_operation(gt: Any, label: str, a: Any, b: Any) -> Makers:
     }
 
 
-# --- PyTorch ----------------------------------------------------------------------------
+# --- PyTorch --------------------------------------------------------------------------
 
 
 def load_torch(threads: int) -> tuple[str, Makers]:
@@ -220,7 +220,11 @@ def load_torch(threads: int) -> tuple[str, Makers]:
             s = w1 * x1 + w2 * x2
             return s, torch.autograd.grad(s, [w1, w2])
 
-        return Work(call, lambda: scalar_values(*call()))
+        def check() -> dict[str, float]:
+            s, by = call()
+            return scalar_values(s.detach(), by)
+
+        return Work(call, check)
 
     def tensors() -> tuple[list[Any], list[Any], Any, Any]:
         start, x, labels = network()
@@ -240,7 +244,7 @@ def load_torch(threads: int) -> tuple[str, Makers]:
             loss = loss_of(parameters, x, labels)
             return loss, torch.autograd.grad(loss, parameters)
 
-        return Work(call, lambda: {"loss": call()[0]})
+        return Work(call, lambda: {"loss": call()[0].detach()})
 
     def step(fused: bool | None = None) -> Work:
         values, parameters, x, labels = tensors()
@@ -306,7 +310,7 @@ def load_torch(threads: int) -> tuple[str, Makers]:
     }
 
 
-# --- TensorFlow -------------------------------------------------------------------------
+# --- TensorFlow -----------------------------------------------------------------------
 
 
 def load_tensorflow(threads: int) -> tuple[str, Makers]:

@@ -6,15 +6,14 @@ Data only: the compiler reads it, and fusion asks for the kind, never for the na
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 from gtape.scalar import Tree, parse
 from gtape.spec import TensorSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(NamedTuple):
     """out[i] = expr(a[i], b[i], ...), with broadcasting.
 
     Names in the expression are the operands, the attributes, and i0, i1, ... for the
@@ -22,13 +21,14 @@ class Map:
     """
 
     expr: str
-    tree: Tree = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tree", parse(self.expr))
+    @property
+    def tree(self) -> Tree:
+        """The expression, parsed when it is first asked for."""
+        return parse(self.expr)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """Where an element of a reindexed tensor comes from.
 
@@ -46,8 +46,7 @@ class View:
     fill: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reindex:
+class Reindex(NamedTuple):
     """out[i] = a[index(i)], or a fill where not valid.
 
     Args:
@@ -58,8 +57,7 @@ class Reindex:
     views: Callable[..., tuple[View, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(NamedTuple):
     """out[i] = finish(fold over j of combine(acc, a[i, j])), over the attribute `axes`.
 
     Args:
@@ -75,7 +73,6 @@ class Fold:
     finish: str = "acc"
 
 
-@dataclass(frozen=True, slots=True)
 class Gather:
     """out[i] = a[index(i)], the index on `axes` read from integer operands.
 
@@ -84,8 +81,7 @@ class Gather:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Scatter:
+class Scatter(NamedTuple):
     """out = base; then out[index[i]] = combine(out[index[i]], a[i]), for i in order.
 
     The index on the attribute `axes` is read from integer operands.
@@ -97,8 +93,7 @@ class Scatter:
     combine: str
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(NamedTuple):
     """The matrix-product family.
 
     Args:
@@ -108,8 +103,7 @@ class Contract:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Custom:
+class Custom(NamedTuple):
     """A hand-written emitter for each target.
 
     Args:

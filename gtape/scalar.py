@@ -7,6 +7,7 @@ a tree of three kinds of nodes, from which each target writes its instructions.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -91,6 +92,7 @@ _UNARY: dict[type[ast.AST], str] = {
 _LITERALS = {"inf": float("inf"), "nan": float("nan"), "pi": 3.141592653589793}
 
 
+@functools.cache
 def parse(source: str) -> Tree:
     """Return the tree of an expression in Python notation.
 

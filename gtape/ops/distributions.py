@@ -15,7 +15,7 @@ from gtape.dtypes import DTypeLike, NumpyDType, as_dtype, as_numpy_dtype, defaul
 from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.ops import draws
 from gtape.ops.arithmetic import maximum
-from gtape.ops.common import Tensor, TensorLike, as_int, convert, numpy_dtype_of
+from gtape.ops.common import Tensor, TensorLike, as_int, convert
 from gtape.ops.creation import check_memory, given
 from gtape.ops.draws import Shape
 from gtape.ops.indices import index
@@ -65,7 +65,15 @@ def _parameter(
     name: str, argument: str, value: TensorLike, dtype: NumpyDType, shape: Shape
 ) -> Tensor:
     """Return a parameter of a distribution, which broadcasts to the shape drawn."""
-    x = given(f"{name}: {argument}", value, dtype)
+    return _fitting(name, argument, given(f"{name}: {argument}", value, dtype), shape)
+
+
+def _fitting(name: str, argument: str, x: Tensor, shape: Shape) -> Tensor:
+    """Return a parameter if it broadcasts to the shape drawn.
+
+    Raises:
+        ShapeError: If it does not.
+    """
     if broadcast_shapes(name, x.shape, shape) != shape:
         raise ShapeError(
             f"{name}: {argument} of shape {tuple(x.shape)} does not broadcast to the "
@@ -179,8 +187,7 @@ def bernoulli(name: str, key: Tensor, shape: ShapeLike, p: TensorLike) -> Tensor
     chance = convert(p, wide)
     if not as_dtype(chance.dtype).is_floating:
         chance = given(f"{name}: p", p, wide)
-    chance = _parameter(name, "p", chance, numpy_dtype_of(chance), size)
-    return apply(draws.bernoulli, key, chance, shape=size)
+    return apply(draws.bernoulli, key, _fitting(name, "p", chance, size), shape=size)
 
 
 def categorical(
@@ -210,18 +217,23 @@ def gamma(
     alpha: TensorLike,
     beta: TensorLike | None,
     dtype: DTypeLike | None,
+    each: bool = True,
 ) -> Tensor:
-    """Draw gamma numbers for each element of alpha and beta."""
+    """Draw gamma numbers: `shape` for each element of the parameters, or in all."""
     target = _float_dtype(name, dtype)
     a = given(f"{name}: alpha", alpha, target)
     b = None if beta is None else given(f"{name}: beta", beta, target)
-    inner = a.shape if b is None else broadcast_shapes(name, a.shape, b.shape)
-    size = sizes(name, (*as_shape(name, shape), *inner), target)
-    out = apply(draws.gamma, key, a, shape=size)
+    size = as_shape(name, shape)
+    if each:
+        inner = a.shape if b is None else broadcast_shapes(name, a.shape, b.shape)
+        size = (*size, *inner)
+    sizes(name, size, target)
+    out = apply(draws.gamma, key, _fitting(name, "alpha", a, size), shape=size)
     if b is None:
         return out
     # As the draw itself: never so small that its logarithm is infinite.
-    return maximum(out / b, _SMALLEST.get(as_dtype(target).name, 2.0**-126))
+    least = _SMALLEST.get(as_dtype(target).name, 2.0**-126)
+    return maximum(out / _fitting(name, "beta", b, size), least)
 
 
 def permutation(name: str, key: Tensor, size: int) -> Tensor:

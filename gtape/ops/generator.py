@@ -1,4 +1,4 @@
-"""`Generator`: a seed and a counter that each draw advances; and the global generator."""
+"""`Generator`: a seed and a counter that each draw advances; and the global one."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ def get_global_generator() -> Generator:
 
 
 def global_key(name: str, seed: int | None) -> Tensor:
-    """Return the key of the next draw, from the global generator or a `seed` argument."""
+    """Return the key of the next draw of the global generator, or of a `seed`."""
     if seed is None:
         return next_key(_global.generator._state)
     return next_key(_global.seeded(seed_number(name, seed)))

@@ -1,6 +1,6 @@
 """Random numbers that depend on their arguments only: the same seed, the same numbers.
 
-A seed is an integer or a pair of integers [a, b]; a alone is [a, 0]. It may be a tensor.
+A seed is an integer or a pair [a, b], also as a tensor; a alone stands for [a, 0].
 Different functions called with one seed share their random bits, so give each its own.
 """
 
@@ -142,7 +142,7 @@ def stateless_bernoulli(
 def stateless_categorical(
     logits: TensorLike, num_samples: int, seed: TensorLike, dtype: DTypeLike = "int64"
 ) -> Tensor:
-    """Return the classes of a seed, drawn from the softmax of logits; see `categorical`.
+    """Return the classes of a seed, as the softmax of logits; see `categorical`.
 
     Args:
         logits: Unnormalized log-probabilities, classes along the last axis.
@@ -171,20 +171,20 @@ def stateless_gamma(
     """Return the gamma numbers of a seed; see `gamma`.
 
     Args:
-        shape: The number of draws for each element of the parameters.
+        shape: The shape of the result, that of the parameters included.
         seed: An integer or a pair of them.
-        alpha: The shape parameter, above 0.
-        beta: The rate, above 0; 1 by default.
+        alpha: The shape parameter, above 0, broadcast to the shape.
+        beta: The rate, above 0, broadcast to the shape; 1 by default.
         dtype: The dtype; the default float if none is given.
 
     Example:
         >>> import gtape as gt
-        >>> gt.random.stateless_gamma([5], seed=1, alpha=[1.0, 2.0]).shape
+        >>> gt.random.stateless_gamma([5, 2], seed=1, alpha=[1.0, 2.0]).shape
         TensorShape([5, 2])
     """
     name = "stateless_gamma"
     key = key_from(name, seed)
-    return distributions.gamma(name, key, shape, alpha, beta, dtype)
+    return distributions.gamma(name, key, shape, alpha, beta, dtype, each=False)
 
 
 def stateless_permutation(size: int, seed: TensorLike) -> Tensor:

@@ -167,7 +167,7 @@ class Optimizer(ABC):
 
         Args:
             step: The number of the update, from 1. A schedule is asked at step - 1, the
-                number of updates done before.
+                number of updates done before: an int, or a float64 tensor in a trace.
         """
         if self._now is not None and self._now[0] is step:
             return self._now[1]
@@ -364,10 +364,11 @@ class Optimizer(ABC):
         """Apply with operations, for whoever records or traces them."""
         if eager:
             done: Any = int(self._iterations._tensor._array)
-            step: Any = done + 1
         else:
-            done = convert(self._iterations)
-            step = cast(done, np.float64) + 1.0  # its powers decide the corrections
+            # Not as an integer, which would meet the numbers of rules and schedules as
+            # float32.
+            done = cast(convert(self._iterations), np.float64)
+        step = done + 1
         self._now = step, self._rate_after(done, eager)
         results = steps.with_operations(self, states, gradients, step)
         values = steps.constrained(states, [value for value, _ in results])
@@ -375,7 +376,7 @@ class Optimizer(ABC):
             state.variable.assign(value)
             for slot, new in slots:
                 slot.assign(new)
-        self._iterations.assign(done + 1)
+        self._iterations.assign(cast(step, np.int64))
 
     def _apply_on_arrays(self, states: list[State], gradients: list[Any]) -> None:
         """Apply on bare arrays, which nobody sees."""

@@ -69,7 +69,7 @@ def on_bare_arrays(
     for (variable, kept), g in zip(states, gradients, strict=True):
         before = variable._tensor._array
         value = _cast(before, g.dtype)
-        if optimizer.has_in_place:
+        if optimizer.has_in_place and g.ndim:  # on NumPy scalars operators are faster
             value = _in_place(optimizer, kept, value, g, step, shrink)
             results.append((_cast(value, before.dtype), []))
             continue
@@ -111,7 +111,7 @@ def _in_place(
             np.multiply(old, shrink, out=spare)
             old = np.subtract(old, spare, out=spare)
         np.add(old, delta, out=new)
-    return out if out.ndim else out[()]
+    return out
 
 
 def constrained(states: list[State], values: list[Any]) -> list[Any]:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import gtape as gt
+from gtape.dispatch import running
+from gtape.eager import EagerInterpreter
 
 SGD, Adam, RMSProp = gt.optim.SGD, gt.optim.Adam, gt.optim.RMSProp
 Adagrad, Adadelta, Optimizer = gt.optim.Adagrad, gt.optim.Adadelta, gt.optim.Optimizer
@@ -78,6 +80,33 @@ def test_operations_equal_update_on_arrays(rule, dtype, flavor):
             np.testing.assert_allclose(
                 np.asarray(a, float), np.asarray(b, float), rtol=tolerance, atol=1e-12
             )
+
+
+class AllTensors(EagerInterpreter):
+    """As a trace does it: the step and what is computed from it are tensors."""
+
+    on_arrays = False
+
+
+@every_rule
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("flavor", FLAVORS)
+def test_step_and_rate_may_be_tensors(rule, dtype, flavor):
+    def three_steps():
+        v, opt = gt.Variable(np.array([1.0, -2.0], dtype)), RULES[rule](flavor=flavor)
+        opt.learning_rate = lambda k: 0.1 / (k + 1.0)
+        opt.weight_decay = 0.01
+        for _ in range(3):
+            opt.apply_gradients([(v * 2.0, v)])
+        return [q.numpy() for q in [v, *opt.variables]]
+
+    wanted = three_steps()
+    with running(AllTensors()):
+        got = three_steps()
+    tolerance = 1e-13 if dtype == "float64" else 1e-6
+    for a, b in zip(got, wanted, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=tolerance)
 
 
 def test_a_subclass_with_its_own_update_is_not_run_in_place():
