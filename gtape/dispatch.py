@@ -132,7 +132,7 @@ class ArrayInterpreter:
 
     def assign(self, variable: Any, value: Any) -> None:
         """Refuse: a reverse rule has no effects."""
-        raise TapeError("a reverse rule assigned to a variable")
+        raise TapeError("a reverse rule assigned to a variable", "Assign elsewhere")
 
     def wrap(self, value: Any, key: int) -> Any:
         """Return the value itself."""

@@ -367,7 +367,9 @@ def result_type(*dtypes: DTypeLike) -> DType:
         (gt.float64, gt.float32)
     """
     if not dtypes:
-        raise ArgumentTypeError("result_type needs at least one dtype")
+        raise ArgumentTypeError(
+            "result_type needs at least one dtype", "Give the dtypes of the operands"
+        )
     kinds = [d if d in _WEAK_RANK else as_numpy_dtype(d) for d in dtypes]
     out: Kind = kinds[0]  # type: ignore[assignment]
     for kind in kinds[1:]:

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,6 +77,18 @@ class GtapeError(Exception):
     def __str__(self) -> str:
         text = f"{self.what}. At {self.origin}."
         return f"{text} {self.hint}." if self.hint else text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, vars(self))
+
+
+def _restored(
+    kind: type[GtapeError], args: tuple[Any, ...], contents: dict[str, Any]
+) -> GtapeError:
+    """Return a pickled or copied error, whatever its class takes to be made."""
+    error = kind.__new__(kind, *args)
+    vars(error).update(contents)
+    return error
 
 
 class ShapeError(GtapeError, ValueError):

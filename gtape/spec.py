@@ -103,7 +103,7 @@ class TensorSpec:
         dtype: DTypeLike = "float32",
         name: str | None = None,
     ) -> None:
-        self.shape = TensorShape(shape)
+        self.shape = as_dims("TensorSpec", shape)
         self.dtype: DType = as_dtype(dtype)
         self.name = name
 
@@ -213,8 +213,10 @@ def as_shape(name: str, shape: Any) -> tuple[int, ...]:
     out = []
     for dim in dims:
         try:
-            size = operator.index(dim)
+            size = operator.index(dim) if dim is not True and dim is not False else None
         except TypeError:
+            size = None
+        if size is None:
             raise ArgumentError(
                 f"{name}: shape {shape!r} holds {dim!r}, which is not an integer",
                 "Give a list of sizes",

@@ -57,7 +57,8 @@ class Operators:
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         if modulus is not None:
             raise ArgumentTypeError(
-                "pow: a modulus is not supported", "Use (x ** y) % m"
+                f"pow: a modulus, here {modulus!r}, is not supported",
+                "Use (x ** y) % m",
             )
         return arithmetic.pow(self, other)
 
@@ -102,7 +103,7 @@ class Operators:
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None or digits == 0:
             return rounding.round(self)
-        scale = 10.0**digits
+        scale = 10.0 ** as_int("round", "the number of digits", digits)
         return rounding.round(arithmetic.multiply(self, scale)) / scale
 
     def __floor__(self) -> Any:
@@ -194,10 +195,14 @@ class Tensor(Operators):
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
-            raise ArgumentTypeError("a scalar tensor cannot be iterated over")
+            raise ArgumentTypeError(
+                "a scalar tensor cannot be iterated over", "Use the tensor itself"
+            )
         return iter([self[i] for i in range(self.shape[0])])
 
     def __len__(self) -> int:
         if self.ndim == 0:
-            raise ArgumentTypeError("len: a scalar tensor has no length")
+            raise ArgumentTypeError(
+                "len: a scalar tensor has no length", "gt.size(x) is 1"
+            )
         return int(self.shape[0])

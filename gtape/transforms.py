@@ -36,7 +36,7 @@ def _positions(name: str, argnums: Argnums) -> tuple[int, ...]:
     single = isinstance(argnums, int)
     numbers = (argnums,) if single else tuple(argnums)  # type: ignore[arg-type]
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
-        raise ArgumentTypeError(f"{name}: argnums must be integers, got {argnums!r}")
+        raise ArgumentTypeError(f"{name}: argnums must be integers, got {argnums!r}", "Count positional arguments from 0")
     return numbers  # type: ignore[return-value]
 
 

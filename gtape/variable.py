@@ -96,7 +96,8 @@ class Variable(ScatterMethods, Operators):
         if self._shape is not None and not self._shape.is_compatible_with(array.shape):
             raise ShapeError(
                 f"Variable: an initial value of shape {array.shape} for shape "
-                f"{self._shape}"
+                f"{self._shape}",
+                "Write None for the sizes that may change",
             )
         self._name = _unique(name or "Variable")
         _names[self._name] = self

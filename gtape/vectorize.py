@@ -138,7 +138,8 @@ class BatchInterpreter:
             rows.append(apply(primitive, *row, **attrs))
         if not rows:
             raise ArgumentError(
-                f"vectorized_map: {primitive.name} needs at least one element"
+                f"vectorized_map: {primitive.name} needs at least one element",
+                "Leave out empty batches",
             )
         if primitive.multiple:
             return tuple([stack(list(column)) for column in zip(*rows, strict=True)])
@@ -188,7 +189,9 @@ def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:
     structure = _as_tensors(interpreter, elems)
     leaves = nest.flatten(structure)
     if not leaves:
-        raise ArgumentTypeError("vectorized_map: there are no tensors in elems")
+        raise ArgumentError(
+            "vectorized_map: there are no tensors in elems", "Give at least one"
+        )
     for leaf in leaves:
         if leaf.ndim == 0 or leaf.shape[0] != leaves[0].shape[0]:
             raise ShapeError(

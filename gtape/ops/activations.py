@@ -16,14 +16,9 @@ from gtape.ops.common import Tensor, TensorLike, convert, same_spec
 from gtape.ops.linear import where
 from gtape.ops.logic import logical_and
 from gtape.ops.math import abs, exp, expm1
-from gtape.ops.special import (
-    erfc,
-    sigmoid,
-    sigmoid_slope,
-    softplus,
-    softplus_forward,
-)
-from gtape.ops.trig import tanh, tanh_slope, through_float32
+from gtape.ops.precision import through_float32
+from gtape.ops.special import erfc, sigmoid, sigmoid_slope, softplus, softplus_forward
+from gtape.ops.trig import tanh, tanh_slope
 from gtape.primitive import Primitive, floating, real
 from gtape.spec import TensorSpec, broadcast_shapes
 
@@ -135,7 +130,8 @@ def _number(name: str, argument: str, value: Any) -> float | None:
         return float(value)
     if value is None or isinstance(value, (bool, str, bytes)):
         raise ArgumentTypeError(
-            f"{name}: {argument} must be a number or a tensor, got {value!r}"
+            f"{name}: {argument} must be a number or a tensor, got {value!r}",
+            "Give a float",
         )
     return None
 
@@ -312,7 +308,8 @@ def gelu(features: TensorLike, approximate: bool = False) -> Tensor:
     """
     if not isinstance(approximate, (bool, np.bool_)):
         raise ArgumentTypeError(
-            f"gelu: approximate must be True or False, got {approximate!r}"
+            f"gelu: approximate must be True or False, got {approximate!r}",
+            "True takes the formula with tanh",
         )
     return apply_one(_gelu_tanh if approximate else _gelu, features)
 

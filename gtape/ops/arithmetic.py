@@ -138,7 +138,7 @@ def mod(x: TensorLike, y: TensorLike) -> Tensor:
 def _pow_forward(x: Any, y: Any) -> Any:
     if y.dtype.kind == "i" and np.any(y < 0):
         raise ArgumentError(
-            "pow: an integer to a negative integer power is not an integer",
+            f"pow: an integer to the power {np.min(y)} is not an integer",
             "Cast the base to a floating-point dtype",
         )
     return np.power(x, y)

@@ -147,12 +147,15 @@ def as_int(name: str, argument: str, value: Any) -> int:
         ArgumentTypeError: If it is not an integer.
     """
     if isinstance(value, (bool, np.bool_)):
-        raise ArgumentTypeError(f"{name}: {argument} must be an integer, got {value!r}")
+        raise ArgumentTypeError(
+            f"{name}: {argument} must be an integer, got {value!r}", "Give an int, not a bool"
+        )
     try:
         return operator.index(value)
     except TypeError:
         raise ArgumentTypeError(
-            f"{name}: {argument} must be an integer, got {value!r}"
+            f"{name}: {argument} must be an integer, got {value!r}",
+            "Give an int, or int(x)",
         ) from None
 
 
@@ -167,7 +170,8 @@ def as_ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
         raise ArgumentTypeError(
             f"{name}: {argument} must be an integer or a list of integers, got "
-            f"{value!r}"
+            f"{value!r}",
+            "Give an int, or a list of ints",
         )
     return tuple([as_int(name, argument, v) for v in value])
 
@@ -211,8 +215,22 @@ def check_rank(name: str, x: Any, least: int, argument: str = "the tensor") -> N
     if x.ndim < least:
         raise ShapeError(
             f"{name}: {argument} must have rank {least} or more, got shape "
-            f"{tuple(x.shape)}"
+            f"{tuple(x.shape)}",
+            "Add axes with gt.reshape or x[None]",
         )
+
+
+def require_flag(name: str, argument: str, value: Any) -> bool:
+    """Return a flag as a bool; 0 and 1 are flags too.
+
+    Raises:
+        ArgumentTypeError: If it is anything else.
+    """
+    if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
+        return bool(value)
+    raise ArgumentTypeError(
+        f"{name}: {argument} must be True or False, got {value!r}", "Give a bool"
+    )
 
 
 def one_of(name: str, argument: str, value: Any, allowed: Sequence[str]) -> str:
@@ -250,5 +268,6 @@ __all__ = [
     "normalize_axis",
     "numpy_dtype_of",
     "one_of",
+    "require_flag",
     "same_spec",
 ]

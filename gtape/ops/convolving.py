@@ -7,7 +7,7 @@ row for each window and in it what lies under the window. The groups stand in fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from gtape.dispatch import apply
 from gtape.errors import ShapeError
 from gtape.lowering import Contract
 from gtape.ops.common import Tensor
+from gtape.ops.precision import through_float32
 from gtape.ops.windows import Windows
 from gtape.primitive import Primitive, number
 from gtape.spec import TensorSpec
@@ -24,18 +25,6 @@ from gtape.spec import TensorSpec
 _BLOCK = (
     1 << 20
 )  # elements of columns at once: they stay in cache, and memory is bounded
-
-
-def _wide(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a computation of two arrays run in float32 where they are shorter floats."""
-
-    def widened(a: Any, b: Any, **attrs: Any) -> Any:
-        if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-            out = forward(a.astype(np.float32), b.astype(np.float32), **attrs)
-            return out.astype(a.dtype)
-        return forward(a, b, **attrs)
-
-    return widened
 
 
 def _blocks(batch: int, elements: int) -> Iterator[slice]:
@@ -91,7 +80,7 @@ def _rows(y: Any, groups: int) -> Any:
     return y.reshape(rows, groups, features).transpose(1, 0, 2)
 
 
-@_wide
+@through_float32
 def _conv_forward(x: Any, w: Any, *, windows: Windows, groups: int) -> Any:
     counts = windows.counts("convolution", x.shape[1:-1])
     x = _padded(x, windows)
@@ -103,7 +92,7 @@ def _conv_forward(x: Any, w: Any, *, windows: Windows, groups: int) -> Any:
     return out
 
 
-@_wide
+@through_float32
 def _filter_forward(x: Any, g: Any, *, windows: Windows, groups: int) -> Any:
     counts = g.shape[1:-1]
     x = _padded(x, windows)
@@ -116,7 +105,7 @@ def _filter_forward(x: Any, g: Any, *, windows: Windows, groups: int) -> Any:
     return out.transpose(1, 0, 2).reshape(*windows.size, channels, g.shape[-1])
 
 
-@_wide
+@through_float32
 def _input_forward(
     g: Any, w: Any, *, windows: Windows, groups: int, sizes: tuple[int, ...]
 ) -> Any:

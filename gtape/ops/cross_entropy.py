@@ -14,12 +14,11 @@ from gtape.lowering import Custom, Map
 from gtape.ops.arithmetic import multiply_no_nan, square
 from gtape.ops.common import Tensor, TensorLike, convert
 from gtape.ops.linear import reduce_sum
+from gtape.ops.precision import convert_inexact, through_float32
 from gtape.ops.ranges import one_hot
-from gtape.ops.scanning import convert_inexact
 from gtape.ops.shaping import expand_dims
 from gtape.ops.softmax import log_softmax
 from gtape.ops.special import sigmoid
-from gtape.ops.trig import through_float32
 from gtape.primitive import Primitive, floating
 from gtape.spec import TensorSpec, broadcast_shapes
 

@@ -13,6 +13,7 @@ from gtape.lowering import Custom
 from gtape.ops.common import Tensor, TensorLike
 from gtape.ops.diagonal import trace
 from gtape.ops.linalg import matmul
+from gtape.ops.precision import through_float32
 from gtape.ops.shaping import expand_dims, matrix_transpose
 from gtape.ops.slicing import concat, strided_slice
 from gtape.ops.solving import (
@@ -22,7 +23,6 @@ from gtape.ops.solving import (
     inv,
     real_matrices,
     square_spec,
-    widened,
 )
 from gtape.primitive import Primitive, inexact
 from gtape.spec import TensorSpec
@@ -42,7 +42,7 @@ def _det_forward(x: Any) -> Any:
 
 _det = Primitive(
     "det",
-    forward=widened(_det_forward),
+    forward=through_float32(_det_forward),
     spec=_det_spec,
     vjp=lambda g, _out, x: (expand_dims(g, (-2, -1)) * apply(_cofactor, x),),
     lowering=Custom("det"),
@@ -112,7 +112,7 @@ def _cofactor_by_svd(x: Any) -> Any:
 
 _cofactor: Primitive = Primitive(
     "cofactor",
-    forward=widened(_cofactor_forward),
+    forward=through_float32(_cofactor_forward),
     spec=square_spec("det"),
     vjp=lambda g, _out, x: (apply(_cofactor_derivative, x, g),),
     lowering=Custom("cofactor"),
@@ -160,7 +160,7 @@ def _same_as_first(x: TensorSpec, h: TensorSpec) -> TensorSpec:
 
 _cofactor_derivative: Primitive = Primitive(
     "cofactor_derivative",
-    forward=widened(_cofactor_derivative_forward),
+    forward=through_float32(_cofactor_derivative_forward),
     spec=_same_as_first,
     vjp=_cofactor_derivative_vjp,
     lowering=Custom("cofactor_derivative"),
@@ -190,7 +190,7 @@ def _slogdet_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
 
 _slogdet = Primitive(
     "slogdet",
-    forward=widened(_slogdet_forward),
+    forward=through_float32(_slogdet_forward),
     spec=_slogdet_spec,
     vjp=_slogdet_vjp,
     lowering=Custom("slogdet"),
@@ -250,7 +250,7 @@ def _expm_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
 
 _expm = Primitive(
     "expm",
-    forward=widened(_expm_forward),
+    forward=through_float32(_expm_forward),
     spec=square_spec("expm"),
     vjp=_expm_vjp,
     lowering=Custom("expm"),

@@ -74,7 +74,7 @@ def _fitting(name: str, argument: str, x: Tensor, shape: Shape) -> Tensor:
     Raises:
         ShapeError: If it does not.
     """
-    if broadcast_shapes(name, x.shape, shape) != shape:
+    if broadcast_shapes(f"{name}: {argument}", x.shape, shape) != shape:
         raise ShapeError(
             f"{name}: {argument} of shape {tuple(x.shape)} does not broadcast to the "
             f"shape {shape} that is drawn",

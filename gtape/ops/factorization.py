@@ -11,12 +11,18 @@ from gtape.dispatch import apply
 from gtape.errors import ArgumentError, GradientError
 from gtape.lowering import Custom
 from gtape.ops.arithmetic import multiply
-from gtape.ops.common import Tensor, TensorLike, check_rank, numpy_dtype_of
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    check_rank,
+    numpy_dtype_of,
+    require_flag,
+)
 from gtape.ops.diagonal import diag_part, tril
-from gtape.ops.linalg import is_half, lifted, matmul
+from gtape.ops.linalg import lifted, matmul
 from gtape.ops.linear import reduce_sum
 from gtape.ops.math import log
-from gtape.ops.scanning import require_flag
+from gtape.ops.precision import is_half, through_float32
 from gtape.ops.shaping import matrix_transpose
 from gtape.ops.slicing import concat, strided_slice
 from gtape.ops.solving import (
@@ -27,7 +33,6 @@ from gtape.ops.solving import (
     real_matrices,
     square_spec,
     triangular_solve,
-    widened,
     with_vector,
 )
 from gtape.primitive import Primitive
@@ -60,7 +65,7 @@ def _cholesky_vjp(g: Any, out: Any, _x: Any) -> tuple[Any, ...]:
 
 _cholesky = Primitive(
     "cholesky",
-    forward=widened(_cholesky_forward),
+    forward=through_float32(_cholesky_forward),
     spec=square_spec("cholesky"),
     vjp=_cholesky_vjp,
     lowering=Custom("cholesky"),
@@ -208,7 +213,7 @@ def _rows(x: Any, stop: int) -> Any:
 
 _qr = Primitive(
     "qr",
-    forward=widened(_qr_forward),
+    forward=through_float32(_qr_forward),
     spec=_qr_spec,
     vjp=_qr_vjp,
     lowering=Custom("qr"),
@@ -269,7 +274,7 @@ def _pinv_vjp(g: Any, out: Any, x: Any, *, rcond: float) -> tuple[Any, ...]:
 
 _pinv = Primitive(
     "pinv",
-    forward=widened(_pinv_forward),
+    forward=through_float32(_pinv_forward),
     spec=_pinv_spec,
     vjp=_pinv_vjp,
     lowering=Custom("pinv"),

@@ -310,7 +310,7 @@ def set_seed(seed: int) -> None:
         >>> bool(gt.reduce_all(gt.random.normal([2]) == first))
         True
     """
-    _global.set_seed(seed_number("set_seed", seed))
+    _global.set_seed(seed_number("random.set_seed", seed))
 
 
 def get_global_generator() -> Generator:

@@ -186,7 +186,7 @@ def _entries(name: str, key: Any, rank: int) -> list[Any]:
     """
     out: list[Any] = []
     for item in key if isinstance(key, tuple) else (key,):
-        out += _normalize(item)
+        out += _normalize(name, item)
     used = sum([e is not None and e is not Ellipsis for e in out])
     dots = [i for i, e in enumerate(out) if e is Ellipsis]
     if len(dots) > 1:
@@ -201,17 +201,17 @@ def _entries(name: str, key: Any, rank: int) -> list[Any]:
     return out[:place] + [FULL] * (rank - used) + out[place:]
 
 
-def _normalize(item: Any) -> list[Any]:
+def _normalize(name: str, item: Any) -> list[Any]:
     """Return an entry as ints, slice triples, None, Ellipsis or integer arrays."""
     if item is None or item is Ellipsis or type(item) is int:
         return [item]
     if isinstance(item, builtins.slice):
-        return [(_bound(item.start), _bound(item.stop), _bound(item.step))]
+        return [tuple([_bound(name, i) for i in (item.start, item.stop, item.step)])]
     if isinstance(item, np.integer):
         return [int(item)]
-    if isinstance(item, (bool, np.bool_, float, complex, str, bytes)):
+    if isinstance(item, (bool, np.bool_, float, complex, str, bytes, dict, set)):
         raise ArgumentTypeError(
-            f"index: {item!r} is not an index",
+            f"{name}: {item!r} of type {type(item).__name__} is not an index",
             "Use integers, slices, ..., None, integer arrays or bool masks",
         )
     value = convert(item)
@@ -221,27 +221,27 @@ def _normalize(item: Any) -> list[Any]:
     if value.dtype.kind == "b":
         if value.ndim == 0:
             raise ArgumentTypeError(
-                "index: a scalar bool is not an index", "Use gt.where"
+                f"{name}: a scalar bool is not an index", "Use gt.where"
             )
         return [
             _Mask.of(n, d) for n, d in zip(np.nonzero(array), array.shape, strict=True)
         ]
     if value.dtype.kind not in "iu":
         raise ArgumentTypeError(
-            f"index: a tensor of {value.dtype} is not an index", "Cast it to an integer"
+            f"{name}: a tensor of {value.dtype} is not an index", "Cast it to an integer"
         )
     known = isinstance(array, (np.generic, np.ndarray))
     return [int(array)] if known and not value.ndim else [value]
 
 
-def _bound(value: Any) -> int | None:
+def _bound(name: str, value: Any) -> int | None:
     if value is None:
         return None
     try:
         return operator.index(value)
     except TypeError:
         raise ArgumentTypeError(
-            f"index: {value!r} is not a bound of a slice", "Use integers"
+            f"{name}: {value!r} is not a bound of a slice", "Use integers"
         ) from None
 
 

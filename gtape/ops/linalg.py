@@ -19,10 +19,11 @@ from gtape.ops.common import (
     check_rank,
     convert,
     normalize_axis,
+    require_flag,
 )
 from gtape.ops.linear import reduce_sum
 from gtape.ops.math import conj
-from gtape.ops.scanning import require_flag
+from gtape.ops.precision import is_half
 from gtape.ops.shaping import expand_dims, matrix_transpose, reshape, squeeze
 from gtape.primitive import Primitive, number
 from gtape.spec import TensorSpec, broadcast_shapes
@@ -42,11 +43,6 @@ def _matmul_spec(x: TensorSpec, y: TensorSpec) -> TensorSpec:
         )
     batch = broadcast_shapes("matmul", x.shape[:-2], y.shape[:-2])
     return TensorSpec((*batch, x.shape[-2], y.shape[-1]), x.dtype)
-
-
-def is_half(dtype: Any) -> bool:
-    """Return whether a NumPy dtype is float16 or bfloat16, which BLAS does not know."""
-    return bool(dtype.kind == "V" or dtype == np.float16)
 
 
 def _matmul_forward(x: Any, y: Any) -> Any:
@@ -123,6 +119,11 @@ def matmul(
 def _flipped(name: str, x: TensorLike, transpose: bool, adjoint: bool) -> Tensor:
     require_flag(name, "transpose", transpose)
     require_flag(name, "adjoint", adjoint)
+    if transpose and adjoint:
+        raise ArgumentError(
+            f"{name}: an operand is both transposed and adjoint",
+            "Give one of the two: adjoint also conjugates",
+        )
     x = convert(x)
     check_rank(name, x, 2, "a transposed operand")
     out = matrix_transpose(x)

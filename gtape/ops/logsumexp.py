@@ -11,16 +11,9 @@ from gtape.lowering import Fold
 from gtape.ops.arithmetic import divide_no_nan, multiply_no_nan
 from gtape.ops.common import Axis, Tensor, TensorLike, elementwise
 from gtape.ops.linear import reduce_sum, stop_gradient
+from gtape.ops.precision import convert_inexact, wide
 from gtape.ops.reduction import reduced, without_axes_spec
-from gtape.ops.scanning import (
-    ahead_of,
-    convert_inexact,
-    linear_recurrence,
-    run_scan,
-    scan,
-    shifted,
-    wide,
-)
+from gtape.ops.scanning import ahead_of, linear_recurrence, run_scan, scan, shifted
 from gtape.ops.shaping import expand_dims
 from gtape.primitive import Primitive, floating
 

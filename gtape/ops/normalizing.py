@@ -15,8 +15,8 @@ from gtape.ops.logic import is_finite
 from gtape.ops.math import abs as absolute
 from gtape.ops.math import is_complex, rsqrt
 from gtape.ops.norms import reduce_euclidean_norm
+from gtape.ops.precision import convert_inexact, widened
 from gtape.ops.reduction import reduce_mean
-from gtape.ops.scanning import convert_inexact, widened
 from gtape.ops.shaping import reshape, squeeze
 from gtape.ops.slicing import stack
 from gtape.spec import broadcast_shapes

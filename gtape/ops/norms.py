@@ -18,8 +18,8 @@ from gtape.ops.linear import cast, reduce_sum, stop_gradient, where
 from gtape.ops.logic import equal, is_finite, logical_and
 from gtape.ops.math import abs as absolute
 from gtape.ops.math import conj, is_complex
+from gtape.ops.precision import convert_inexact, widened
 from gtape.ops.reduction import count_over, keep_axes, reduce_max, reduce_mean, reduced
-from gtape.ops.scanning import convert_inexact, widened
 from gtape.ops.shaping import expand_dims
 from gtape.primitive import Primitive, inexact
 

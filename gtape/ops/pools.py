@@ -13,7 +13,7 @@ import numpy as np
 from gtape.dispatch import apply
 from gtape.dtypes import NumpyDType, as_dtype
 from gtape.lowering import Custom
-from gtape.ops.trig import through_float32
+from gtape.ops.precision import through_float32
 from gtape.ops.windows import Windows
 from gtape.primitive import Primitive, floating, indexed, real
 from gtape.spec import TensorSpec

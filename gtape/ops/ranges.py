@@ -114,7 +114,8 @@ def _number(argument: str, value: Any) -> tuple[Any, Kind]:
         number, kind = np.asarray(tensor).item(), numpy_dtype_of(tensor)
     if isinstance(number, (bool, complex)):
         raise ArgumentTypeError(
-            f"range: {argument} must be a real number, got {number!r}"
+            f"range: {argument} must be a real number, got {number!r}",
+            "Give an int or a float",
         )
     if isinstance(number, float) and not math.isfinite(number):
         raise ArgumentError(f"range: {argument} is {number}", "Give a finite number")

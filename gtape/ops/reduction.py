@@ -13,10 +13,18 @@ from gtape.dtypes import NumpyDType, as_dtype
 from gtape.errors import DivisionError
 from gtape.lowering import Fold
 from gtape.ops.arithmetic import multiply_no_nan
-from gtape.ops.common import Axis, Tensor, TensorLike, convert, normalize_axes
+from gtape.ops.common import (
+    Axis,
+    Tensor,
+    TensorLike,
+    convert,
+    normalize_axes,
+    require_flag,
+)
 from gtape.ops.linear import broadcast_to, cast, reduce_sum, where
 from gtape.ops.logic import equal
-from gtape.ops.scanning import cumprod, require_flag, wide
+from gtape.ops.precision import wide
+from gtape.ops.scanning import cumprod
 from gtape.ops.shaping import expand_dims, reshape, transpose
 from gtape.primitive import Primitive, inexact, number, real
 from gtape.spec import TensorSpec

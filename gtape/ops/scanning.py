@@ -13,54 +13,25 @@ from typing import Any
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.dtypes import as_dtype, default_float
-from gtape.errors import ArgumentTypeError, ShapeError
+from gtape.errors import ShapeError
 from gtape.lowering import Custom
-from gtape.ops.common import Tensor, TensorLike, convert, normalize_axis, same_spec
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    convert,
+    normalize_axis,
+    require_flag,
+    same_spec,
+)
 from gtape.ops.indices import index_add
-from gtape.ops.linear import cast, where
+from gtape.ops.linear import where
 from gtape.ops.logic import not_equal
+from gtape.ops.precision import wide
 from gtape.ops.slicing import embed, strided_slice
 from gtape.primitive import OperandRule, Primitive, VjpRule, number, real
 from gtape.spec import TensorSpec
 
 # --- Helpers of all sums and products -------------------------------------------------
-
-
-def is_half(x: Any) -> bool:
-    """Return whether a tensor, array or spec is float16 or bfloat16."""
-    return x.dtype.kind in "fV" and as_dtype(x.dtype).size == 2
-
-
-def wide(x: Any) -> Any:
-    """Return an array of half precision as float32, to add it up; others as is."""
-    return x.astype(np.float32) if x.dtype.itemsize == 2 and is_half(x) else x
-
-
-def widened(x: Tensor) -> Tensor:
-    """Return a tensor of half precision as float32; others as they are."""
-    return cast(x, "float32") if is_half(x) else x
-
-
-def convert_inexact(x: TensorLike) -> Tensor:
-    """Return x as a tensor; Python integers become floats, integer tensors stay."""
-    out = convert(x)
-    if out.dtype.kind in "iu" and not hasattr(x, "dtype"):
-        out = convert(x, default_float())
-    return out
-
-
-def require_flag(name: str, argument: str, value: Any) -> bool:
-    """Return a flag as a bool; 0 and 1 are flags too.
-
-    Raises:
-        ArgumentTypeError: If it is anything else.
-    """
-    if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
-        return bool(value)
-    raise ArgumentTypeError(
-        f"{name}: {argument} must be True or False, got {value!r}", "Give a bool"
-    )
 
 
 def shifted(x: Tensor, axis: int, by: int, fill: float = 0) -> Tensor:

@@ -24,8 +24,9 @@ from gtape.ops.indices import OutsideError, index, index_add
 from gtape.ops.linear import broadcast_to, cast, where
 from gtape.ops.logic import equal, logical_not
 from gtape.ops.math import sqrt
+from gtape.ops.precision import wide, widened
 from gtape.ops.reduction import truncated_quotient
-from gtape.ops.scanning import linear_recurrence, shifted, wide, widened
+from gtape.ops.scanning import linear_recurrence, shifted
 from gtape.ops.shaping import reshape
 from gtape.ops.slicing import slice as block
 from gtape.primitive import OperandRule, Primitive, VjpRule, indexed, number, real

@@ -12,7 +12,7 @@ from gtape.lowering import Custom
 from gtape.ops.common import Tensor, TensorLike, convert, normalize_axis
 from gtape.ops.linear import cast, reduce_sum
 from gtape.ops.math import exp
-from gtape.ops.trig import through_float32
+from gtape.ops.precision import through_float32
 from gtape.primitive import Primitive, floating
 from gtape.spec import TensorSpec
 

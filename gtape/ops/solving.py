@@ -6,7 +6,6 @@ precision, triangles, and errors that say which matrix of a batch is to blame.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,11 +16,11 @@ from gtape.dtypes import Kind, NumpyDType, as_dtype
 from gtape.errors import DTypeError, LinalgError, ShapeError
 from gtape.lazy import scipy_linalg
 from gtape.lowering import Custom
-from gtape.ops.common import Tensor, TensorLike, check_rank
+from gtape.ops.common import Tensor, TensorLike, check_rank, require_flag
 from gtape.ops.diagonal import tril, triu
-from gtape.ops.linalg import is_half, lifted, matmul
+from gtape.ops.linalg import lifted, matmul
 from gtape.ops.math import conj
-from gtape.ops.scanning import require_flag
+from gtape.ops.precision import through_float32
 from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
 from gtape.primitive import Primitive, inexact
 from gtape.spec import TensorSpec, broadcast_shapes
@@ -102,22 +101,6 @@ def real_matrices(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
     return (d,) * len(kinds)
 
 
-def widened(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a computation do float16 and bfloat16 in float32, which LAPACK knows."""
-
-    @functools.wraps(forward)
-    def run(*xs: Any, **attrs: Any) -> Any:
-        dtype = xs[0].dtype
-        if not is_half(dtype):
-            return forward(*xs, **attrs)
-        out = forward(*[x.astype(np.float32) for x in xs], **attrs)
-        if isinstance(out, tuple):
-            return tuple([o.astype(dtype) for o in out])
-        return out.astype(dtype)
-
-    return run
-
-
 def factored(
     name: str, fault: str, hint: str, compute: Callable[[Any], Any], x: Any
 ) -> Any:
@@ -173,7 +156,7 @@ def _inv_vjp(g: Any, out: Any, _x: Any) -> tuple[Any, ...]:
 
 _inv = Primitive(
     "inv",
-    forward=widened(_inv_forward),
+    forward=through_float32(_inv_forward),
     spec=square_spec("inv"),
     vjp=_inv_vjp,
     lowering=Custom("inv"),
@@ -232,7 +215,7 @@ def _outer_of_system(back: Any, out: Any, transposed: bool) -> Any:
 
 _solve = Primitive(
     "solve",
-    forward=widened(_solve_forward),
+    forward=through_float32(_solve_forward),
     spec=system_spec("solve"),
     vjp=_solve_vjp,
     lowering=Custom("solve"),
@@ -326,7 +309,7 @@ def _triangular_vjp(
 
 _triangular = Primitive(
     "triangular_solve",
-    forward=widened(_triangular_forward),
+    forward=through_float32(_triangular_forward),
     spec=system_spec("triangular_solve"),
     vjp=_triangular_vjp,
     lowering=Custom("triangular_solve"),

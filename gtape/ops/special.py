@@ -15,7 +15,8 @@ from gtape.ops.common import Tensor, TensorLike, elementwise, same_spec
 from gtape.ops.linear import where
 from gtape.ops.logic import equal, is_inf, logical_and
 from gtape.ops.math import abs, exp, log, log1p
-from gtape.ops.trig import tanh, through_float32
+from gtape.ops.precision import through_float32
+from gtape.ops.trig import tanh
 from gtape.primitive import Primitive, floating, inexact
 from gtape.spec import TensorSpec, broadcast_shapes
 

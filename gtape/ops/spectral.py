@@ -16,16 +16,23 @@ from gtape.dispatch import apply
 from gtape.errors import ArgumentError, GradientError, ShapeError
 from gtape.lowering import Custom
 from gtape.ops.arithmetic import maximum
-from gtape.ops.common import Tensor, TensorLike, check_rank, convert, numpy_dtype_of
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    check_rank,
+    convert,
+    numpy_dtype_of,
+    require_flag,
+)
 from gtape.ops.diagonal import diag, tril
 from gtape.ops.factorization import columns_of, least
 from gtape.ops.linalg import matmul
 from gtape.ops.linear import reduce_sum, where
 from gtape.ops.math import abs
 from gtape.ops.norms import norm
-from gtape.ops.scanning import require_flag
+from gtape.ops.precision import through_float32
 from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
-from gtape.ops.solving import NOT_FINITE, check_square, factored, real_matrices, widened
+from gtape.ops.solving import NOT_FINITE, check_square, factored, real_matrices
 from gtape.primitive import Primitive
 from gtape.spec import TensorSpec
 
@@ -116,7 +123,7 @@ def _inverse(x: Any, values: Any) -> Any:
 
 _svd = Primitive(
     "svd",
-    forward=widened(_svd_forward),
+    forward=through_float32(_svd_forward),
     spec=_svd_spec,
     vjp=_svd_vjp,
     lowering=Custom("svd"),
@@ -142,7 +149,7 @@ def _svdvals_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
 
 _svdvals = Primitive(
     "svdvals",
-    forward=widened(_svdvals_forward),
+    forward=through_float32(_svdvals_forward),
     spec=_svdvals_spec,
     vjp=_svdvals_vjp,
     lowering=Custom("svdvals"),
@@ -214,7 +221,7 @@ def _on_lower_triangle(x: Any) -> Any:
 
 _eigh = Primitive(
     "eigh",
-    forward=widened(_eigh_forward),
+    forward=through_float32(_eigh_forward),
     spec=_eigh_spec,
     vjp=_eigh_vjp,
     lowering=Custom("eigh"),
@@ -235,7 +242,7 @@ def _eigvalsh_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
 
 _eigvalsh = Primitive(
     "eigvalsh",
-    forward=widened(_eigvalsh_forward),
+    forward=through_float32(_eigvalsh_forward),
     spec=lambda x: _eigh_spec(x)[0],
     vjp=_eigvalsh_vjp,
     lowering=Custom("eigvalsh"),

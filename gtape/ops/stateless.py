@@ -36,7 +36,7 @@ def stateless_uniform(
         >>> bool(gt.reduce_all(a == b))
         True
     """
-    name = "stateless_uniform"
+    name = "random.stateless_uniform"
     key = key_from(name, seed)
     return distributions.uniform(name, key, shape, minval, maxval, dtype)
 
@@ -62,7 +62,7 @@ def stateless_randint(
         >>> bool(gt.reduce_all(gt.random.stateless_randint([9], 1, 0, 6) < 6))
         True
     """
-    name = "stateless_randint"
+    name = "random.stateless_randint"
     key = key_from(name, seed)
     return distributions.integers(name, key, shape, minval, maxval, dtype)
 
@@ -88,7 +88,7 @@ def stateless_normal(
         >>> gt.random.stateless_normal([2, 3], seed=1).shape
         TensorShape([2, 3])
     """
-    name = "stateless_normal"
+    name = "random.stateless_normal"
     key = key_from(name, seed)
     return distributions.normal(name, key, shape, mean, stddev, dtype)
 
@@ -115,7 +115,7 @@ def stateless_truncated_normal(
         >>> bool(gt.reduce_all(gt.abs(x) <= 2.0))
         True
     """
-    name = "stateless_truncated_normal"
+    name = "random.stateless_truncated_normal"
     key = key_from(name, seed)
     return distributions.truncated_normal(name, key, shape, mean, stddev, dtype)
 
@@ -135,7 +135,7 @@ def stateless_bernoulli(
         >>> gt.random.stateless_bernoulli([2], seed=1, p=1.0).numpy()
         array([ True,  True])
     """
-    name = "stateless_bernoulli"
+    name = "random.stateless_bernoulli"
     return distributions.bernoulli(name, key_from(name, seed), shape, p)
 
 
@@ -156,7 +156,7 @@ def stateless_categorical(
         >>> gt.random.stateless_categorical(logits, 3, seed=1).numpy()
         array([[1, 1, 1]])
     """
-    name = "stateless_categorical"
+    name = "random.stateless_categorical"
     key = key_from(name, seed)
     return distributions.categorical(name, key, logits, num_samples, dtype)
 
@@ -182,7 +182,7 @@ def stateless_gamma(
         >>> gt.random.stateless_gamma([5, 2], seed=1, alpha=[1.0, 2.0]).shape
         TensorShape([5, 2])
     """
-    name = "stateless_gamma"
+    name = "random.stateless_gamma"
     key = key_from(name, seed)
     return distributions.gamma(name, key, shape, alpha, beta, dtype, each=False)
 
@@ -199,7 +199,7 @@ def stateless_permutation(size: int, seed: TensorLike) -> Tensor:
         >>> sorted(gt.random.stateless_permutation(4, seed=1).numpy().tolist())
         [0, 1, 2, 3]
     """
-    name = "stateless_permutation"
+    name = "random.stateless_permutation"
     return distributions.permutation(name, key_from(name, seed), size)
 
 
@@ -215,5 +215,5 @@ def stateless_shuffle(value: TensorLike, seed: TensorLike) -> Tensor:
         >>> sorted(gt.random.stateless_shuffle([3, 1, 2], seed=1).numpy().tolist())
         [1, 2, 3]
     """
-    name = "stateless_shuffle"
+    name = "random.stateless_shuffle"
     return distributions.shuffle(name, key_from(name, seed), value)

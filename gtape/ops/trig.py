@@ -6,7 +6,6 @@ of tanh comes from the exponential, so that it keeps its relative accuracy far f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,9 @@ from gtape.lowering import Map
 from gtape.ops.arithmetic import divide_no_nan
 from gtape.ops.common import UFUNCS, Tensor, TensorLike, elementwise
 from gtape.ops.math import hypot, is_complex, sqrt
+from gtape.ops.precision import through_float32
 from gtape.primitive import Primitive, floating, inexact
 from gtape.spec import TensorSpec, broadcast_shapes
-
-
-def through_float32(forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a computation that takes float16 and bfloat16 operands through float32.
-
-    In steps of their own they would round, and overflow, at each one.
-    """
-
-    def widened(*arrays: Any, **attrs: Any) -> Any:
-        dtype = arrays[0].dtype
-        if dtype.itemsize != 2:
-            return forward(*arrays, **attrs)
-        wide = [x.astype(np.float32) for x in arrays]
-        return forward(*wide, **attrs).astype(dtype)
-
-    return widened
-
 
 # --- Trigonometric functions ----------------------------------------------------------
 

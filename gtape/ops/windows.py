@@ -108,7 +108,10 @@ def as_windows(
     """
     rank = len(sizes)
     if len(window) != rank:
-        raise ShapeError(f"{name}: a window of rank {len(window)} on {rank} axes")
+        raise ShapeError(
+            f"{name}: a window of rank {len(window)} on {rank} axes",
+            "Give it one size for each spatial axis",
+        )
     step = per_axis(name, "strides", strides, rank, channels_first)
     spread = (1,) * rank
     if dilations is not None:
