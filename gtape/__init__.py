@@ -1,7 +1,6 @@
 """gtape differentiates ordinary Python: a gradient tape on NumPy. See README.md."""
 
 from gtape import errors, linalg, nest, optim, testing
-from gtape.ops import nn
 from gtape._version import __version__
 from gtape.custom import custom_gradient, grad_pass_through, recompute_grad
 from gtape.dtypes import (
@@ -29,16 +28,20 @@ from gtape.dtypes import bool_ as bool
 from gtape.errors import GradientWarning
 from gtape.explain import Explanation
 from gtape.forward import ForwardAccumulator, jvp
+from gtape.gradients import (
+    gradients_function,
+    implicit_gradients,
+    implicit_value_and_gradients,
+    value_and_gradients_function,
+)
 from gtape.indexed_slices import IndexedSlices
 from gtape.module import Module
+from gtape.ops import debugging, nn, random
 from gtape.ops.arithmetic import (
     add,
-    clip_by_value,
     divide,
     divide_no_nan,
     floordiv,
-    maximum,
-    minimum,
     mod,
     multiply,
     multiply_no_nan,
@@ -61,9 +64,11 @@ from gtape.ops.creation import (
     zeros,
     zeros_like,
 )
+from gtape.ops.debugging import check_numerics
 from gtape.ops.diagonal import trace, tril, triu
 from gtape.ops.discrete import argmax, argmin, count_nonzero, reduce_all, reduce_any
 from gtape.ops.einsum import einsum
+from gtape.ops.extrema import clip_by_value, maximum, minimum
 from gtape.ops.gathering import boolean_mask, gather, gather_nd, take_along_axis
 from gtape.ops.linalg import kron, matmul, matvec, outer, vecdot
 from gtape.ops.linear import (
@@ -114,16 +119,17 @@ from gtape.ops.math import (
     rsqrt,
     sqrt,
 )
-from gtape.ops.rounding import ceil, floor, round, trunc
 from gtape.ops.math import real_part as real
 from gtape.ops.measures import ensure_shape, rank, shape, size
 from gtape.ops.nn import clip_by_global_norm, clip_by_norm, global_norm
-from gtape.ops.norms import reduce_euclidean_norm, reduce_std, reduce_variance
 from gtape.ops.norm import norm
+from gtape.ops.norms import reduce_euclidean_norm, reduce_std, reduce_variance
 from gtape.ops.padding import pad
+from gtape.ops.printing import print
 from gtape.ops.ranges import linspace, meshgrid, one_hot, range
 from gtape.ops.rearranging import repeat, reverse, roll, split, tile, unstack
 from gtape.ops.reduction import reduce_max, reduce_mean, reduce_min, reduce_prod
+from gtape.ops.rounding import ceil, floor, round, trunc
 from gtape.ops.scanning import cummax, cummin, cumprod, cumsum
 from gtape.ops.scattering import (
     scatter_nd,
@@ -132,6 +138,13 @@ from gtape.ops.scattering import (
     tensor_scatter_nd_min,
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
+)
+from gtape.ops.searching import (
+    argwhere,
+    nonzero,
+    searchsorted,
+    unique,
+    unique_with_counts,
 )
 from gtape.ops.segment import (
     bincount,
@@ -157,13 +170,6 @@ from gtape.ops.shaping import (
 )
 from gtape.ops.slicing import concat, slice, stack
 from gtape.ops.sorting import argsort, in_top_k, sort, top_k
-from gtape.ops.searching import (
-    argwhere,
-    nonzero,
-    searchsorted,
-    unique,
-    unique_with_counts,
-)
 from gtape.ops.special import (
     digamma,
     erf,
@@ -197,18 +203,7 @@ from gtape.ops.trig import (
 from gtape.spec import TensorShape, TensorSpec
 from gtape.tape import GradientTape, UnconnectedGradients
 from gtape.tensor import Tensor
-from gtape.transforms import (
-    grad,
-    gradients_function,
-    hessian,
-    hvp,
-    implicit_gradients,
-    implicit_value_and_gradients,
-    jacobian,
-    value_and_grad,
-    value_and_gradients_function,
-    vjp,
-)
+from gtape.transforms import grad, hessian, hvp, jacobian, value_and_grad, vjp
 from gtape.variable import Variable, is_tensor
 from gtape.vectorize import vectorized_map
 
@@ -255,6 +250,7 @@ __all__ = [
     "cast",
     "cbrt",
     "ceil",
+    "check_numerics",
     "clip_by_global_norm",
     "clip_by_norm",
     "clip_by_value",
@@ -274,6 +270,7 @@ __all__ = [
     "cumsum",
     "cumulative_logsumexp",
     "custom_gradient",
+    "debugging",
     "default_float",
     "digamma",
     "divide",
@@ -366,6 +363,8 @@ __all__ = [
     "pad",
     "polygamma",
     "pow",
+    "print",
+    "random",
     "range",
     "rank",
     "real",

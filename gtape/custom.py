@@ -18,7 +18,9 @@ from gtape.errors import (
 )
 from gtape.forward import zeros_for
 from gtape.lowering import Custom
+from gtape.ops.common import name_of
 from gtape.ops.linear import identity
+from gtape.ops.states import Script
 from gtape.primitive import Primitive
 from gtape.tape import GradientTape
 from gtape.tensor import Tensor
@@ -101,11 +103,10 @@ def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
 def custom_gradient(f: F) -> F:
     """Decorate a function that brings its own gradient.
 
-    The function returns (outputs, grad_fn). grad_fn takes one upstream gradient for
-    each output and returns one gradient for each positional tensor argument (`None` for
-    none), of the argument's shape. Keyword arguments are not differentiated. If the
-    function reads trainable variables, grad_fn must take `variables=None` and return
-    (gradients, variable gradients).
+    The function returns (outputs, grad_fn). grad_fn takes an upstream gradient for each
+    output and returns a gradient (or `None`) for each positional tensor argument, of its
+    shape. Keyword arguments are not differentiated. If the function reads trainable
+    variables, grad_fn takes `variables=None` and returns (gradients, their gradients).
 
     Args:
         f: The function.
@@ -129,6 +130,8 @@ def custom_gradient(f: F) -> F:
         np.float32(1.0)
     """
 
+    name = name_of("custom_gradient", f)
+
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, tensors = _split(args)
@@ -146,14 +149,12 @@ def custom_gradient(f: F) -> F:
             or not callable(result[1])
         ):
             raise ArgumentTypeError(
-                f"custom_gradient: {f.__name__} must return a pair (outputs, grad_fn)",
+                f"custom_gradient: {name} must return a pair (outputs, grad_fn)",
                 "Return the outputs and a function of the upstream gradients",
             )
         outputs, grad_fn = result
         variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
-        rule = functools.partial(
-            _call_rule, f.__name__, grad_fn, len(tensors), variables
-        )
+        rule = functools.partial(_call_rule, name, grad_fn, len(tensors), variables)
         fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
         return nest.pack(outputs, iter(fresh))
 
@@ -182,7 +183,14 @@ def _call_rule(
                 "for each "
                 "variable)",
             )
-        gradients, of_variables = grad_fn(*upstream, variables=variables)
+        pair = grad_fn(*upstream, variables=variables)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ArgumentTypeError(
+                f"custom_gradient: {name} reads the variables "
+                f"{[v.name for v in variables]}, so its grad_fn must return a pair",
+                "Return (gradients, one for each variable)",
+            )
+        gradients, of_variables = pair
     else:
         gradients = grad_fn(*upstream)
     found = (
@@ -190,7 +198,7 @@ def _call_rule(
         if count != 1 or nest.is_nested(gradients)
         else [gradients]
     )
-    of_variables = list(of_variables)
+    of_variables = nest.flatten(of_variables)
     for got, want, what in (
         (found, count, "gradients"),
         (of_variables, len(variables), "variable gradients"),
@@ -238,8 +246,8 @@ def recompute_grad(f: F) -> F:
     It saves memory for the time of one more evaluation.
 
     Args:
-        f: A function of tensors that may read variables. It must give the same values
-            again.
+        f: A function of tensors that may read variables. Its random numbers come out the
+            same again; nothing else may change between the evaluations.
 
     Example:
         >>> import gtape as gt
@@ -250,11 +258,14 @@ def recompute_grad(f: F) -> F:
         np.float32(12.0)
     """
 
+    name_of("recompute_grad", f)
+
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, tensors = _split(args)
         reads = _Reads()
-        with dispatch.running(dispatch.interpreter(), (reads,)):
+        script = Script()  # random numbers must come out the same again
+        with dispatch.running(dispatch.interpreter(), (reads,)), script.written():
             outputs = f(*nest.pack(list(args), iter(leaves)), **kwargs)
         variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
 
@@ -269,7 +280,9 @@ def recompute_grad(f: F) -> F:
             with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
                 sources = [x for x in again if isinstance(x, Tensor)] + list(variables)
                 tape.watch([s for s in sources if s.dtype.is_differentiable])
-                redone = nest.flatten(f(*nest.pack(list(args), iter(again)), **kwargs))
+                with script.played():
+                    out_again = f(*nest.pack(list(args), iter(again)), **kwargs)
+                redone = nest.flatten(out_again)
             pairs = [(r, c) for r, c in zip(redone, g, strict=True) if c is not None]
             targets, seeds = [r for r, _ in pairs], [c for _, c in pairs]
             return tape.gradient(targets, sources, output_gradients=seeds)  # type: ignore[no-any-return]
@@ -298,6 +311,8 @@ def grad_pass_through(f: F) -> F:
         np.float32(3.0)
     """
 
+    name = name_of("grad_pass_through", f)
+
     @functools.wraps(f)
     def wrapper(x: Any, *args: Any, **kwargs: Any) -> Any:
         value = identity(x)
@@ -305,7 +320,7 @@ def grad_pass_through(f: F) -> F:
             out = dispatch.interpreter().convert(f(value, *args, **kwargs))
         if tuple(out.shape) != tuple(value.shape):
             raise ArgumentError(
-                f"grad_pass_through: {f.__name__} changed the shape "
+                f"grad_pass_through: {name} changed the shape "
                 f"{tuple(value.shape)} to "
                 f"{tuple(out.shape)}",
                 "The identity's gradient needs equal shapes",

@@ -213,7 +213,8 @@ def _from_numpy(value: object) -> DType:
         raise DTypeError(f"{value!r} is not a dtype", f"Use one of {names}") from None
     found = _BY_NUMPY.get(numpy_dtype.newbyteorder("="))
     if found is None:
-        raise DTypeError(f"gtape has no dtype {numpy_dtype}", f"Use one of {names}")
+        shown = repr(value) if isinstance(value, str) else numpy_dtype
+        raise DTypeError(f"gtape has no dtype {shown}", f"Use one of {names}")
     return found
 
 

@@ -103,7 +103,19 @@ class EagerTensor(Tensor):
                 "Index it first",
             )
         self._left()
-        return convert(self._array[()])
+        value = self._array[()]
+        if value.dtype.kind == "c" and convert is not complex:
+            raise DTypeError(
+                f"{convert.__name__}: {value} of {self.dtype} is not real",
+                "Take gt.real, gt.imag or gt.abs first",
+            )
+        try:
+            return convert(value)
+        except (ValueError, OverflowError):
+            raise ArgumentError(
+                f"{convert.__name__}: {value} is not an integer",
+                "Check it with gt.is_finite",
+            ) from None
 
     def __int__(self) -> int:
         return int(self._scalar(int))
@@ -129,7 +141,8 @@ class EagerTensor(Tensor):
         self._array, self._key = out._array, out._key
 
     def __contains__(self, value: Any) -> bool:
-        return bool(np.any((self == value)._array))
+        found = self == value
+        return found if type(found) is bool else bool(np.any(found._array))
 
     def __deepcopy__(self, memo: Any) -> EagerTensor:
         return EagerTensor(self._array, self._key)
@@ -166,7 +179,13 @@ class EagerTensor(Tensor):
                 "Format x.numpy(), or its elements",
             )
         if spec:
-            return format(array[()].item(), spec)
+            try:
+                return format(array[()].item(), spec)
+            except ValueError:
+                raise ArgumentError(
+                    f"format: {spec!r} is no format of a scalar of {self.dtype}",
+                    "Use one of Python's, such as .3f for floats",
+                ) from None
         return str(array if array.ndim else array[()])
 
     # --- NumPy ------------------------------------------------------------------------
@@ -313,14 +332,12 @@ class EagerInterpreter:
         """Say in gtape's words why NumPy refused: the spec rule knows."""
         if isinstance(error, GtapeError):
             raise error
-        if isinstance(error, MemoryError):
-            raise TensorMemoryError(
-                f"{primitive.name}: the result does not fit into memory",
-                "Use less at once",
-            ) from None
         specs = [TensorSpec(x.shape, x.dtype) for x in inputs]
-        primitive.spec(*specs, **attrs)
+        out = primitive.spec(*specs, **attrs)
         listed = ", ".join(str(s) for s in specs)
+        if isinstance(error, MemoryError) or _too_large(out):
+            text = f"{primitive.name}({listed}): the result, {out}, is too large"
+            raise TensorMemoryError(text, "Use less at once") from None
         text = f"{primitive.name}({listed}): {error}"
         if isinstance(error, TypeError):
             raise DTypeError(text, "Check the dtypes of the operands") from error
@@ -363,6 +380,11 @@ class EagerInterpreter:
     def wrap(self, value: Any, key: int) -> EagerTensor:
         """Return an array that a recorder kept as a tensor again."""
         return EagerTensor(value, key)
+
+
+def _too_large(spec: Any) -> bool:
+    """Return whether a result has more elements than NumPy can count."""
+    return isinstance(spec, TensorSpec) and (spec.size or 0) > 2**60
 
 
 def _holds_tensor(value: Any) -> bool:

@@ -69,7 +69,8 @@ class GtapeError(Exception):
     """
 
     def __init__(self, what: str, hint: str = "", at: Origin | None = None) -> None:
-        self.what = what.rstrip(".")
+        # Arrays in it are written on one line.
+        self.what = " ".join(what.split()).rstrip(".")
         self.hint = hint.rstrip(".")
         self.origin = at if at is not None else origin()
         super().__init__(what, hint, self.origin)
@@ -86,7 +87,7 @@ def _restored(
     kind: type[GtapeError], args: tuple[Any, ...], contents: dict[str, Any]
 ) -> GtapeError:
     """Return a pickled or copied error, whatever its class takes to be made."""
-    error = kind.__new__(kind, *args)
+    error = GtapeError.__new__(kind, *args)
     vars(error).update(contents)
     return error
 

@@ -18,8 +18,14 @@ from gtape import dispatch, nest
 from gtape.backprop import Record, backprop
 from gtape.dispatch import next_key
 from gtape.eager import EagerTensor
-from gtape.errors import ArgumentError, DTypeError, ShapeError, TapeError
-from gtape.jacobian import differentiable, own, tensors_of, value_of
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DTypeError,
+    ShapeError,
+    TapeError,
+)
+from gtape.jacobians import differentiable, own, tensors_of, value_of
 from gtape.ops.linear import identity
 from gtape.primitive import Primitive
 
@@ -117,7 +123,7 @@ class ForwardAccumulator:
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._tangents = Tangents()
         self._active = False
-        leaves = tensors_of("primals", primals)
+        leaves = tensors_of("ForwardAccumulator", "primals", primals)
         given = nest.flatten_like(primals, tangents, "ForwardAccumulator: tangents")
         for primal, tangent in zip(leaves, given, strict=True):
             self._add(primal, tangent)
@@ -186,7 +192,7 @@ class ForwardAccumulator:
                 'Use "none" or "zero"',
             )
         out = []
-        for leaf in tensors_of("target", target):
+        for leaf in tensors_of("jvp", "target", target):
             tangent = self._tangents.by_key.get(leaf._key)
             if tangent is not None:
                 out.append(own(tangent))
@@ -238,7 +244,7 @@ def jvp(
     if not isinstance(primals, (tuple, list)) or not isinstance(
         tangents, (tuple, list)
     ):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             "jvp: primals and tangents must be tuples, one entry for each argument",
             "Write jvp(f, (x,), (t,))",
         )

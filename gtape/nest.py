@@ -120,4 +120,6 @@ def _children(structure: Any) -> list[Any]:
         return list(structure.values())
     if isinstance(structure, (list, tuple)):
         return list(structure)
-    raise ArgumentTypeError(f"{structure!r} is not a nested structure", "Give a list, tuple or dict")
+    raise ArgumentTypeError(
+        f"{structure!r} is not a nested structure", "Give a list, tuple or dict"
+    )

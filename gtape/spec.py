@@ -124,7 +124,7 @@ class TensorSpec:
 
     def with_shape(self, shape: Iterable[Dim]) -> TensorSpec:
         """Return the spec with another shape."""
-        return TensorSpec(shape, self.dtype)
+        return TensorSpec(TensorShape(shape), self.dtype)
 
     def with_dtype(self, dtype: DTypeLike) -> TensorSpec:
         """Return the spec with another dtype."""
@@ -192,6 +192,21 @@ def broadcast_shapes(name: str, *shapes: Sequence[Dim]) -> tuple[Dim, ...]:
                 )
         out.append(dim)
     return tuple(out)
+
+
+def as_dims(name: str, shape: Any) -> TensorShape:
+    """Return a shape that may hold `None`.
+
+    Raises:
+        ArgumentError: If a size is neither `None` nor an integer of zero or more.
+    """
+    if isinstance(shape, TensorShape):
+        return shape
+    if not hasattr(shape, "__iter__") or isinstance(shape, (str, bytes)):
+        return TensorShape(as_shape(name, shape))
+    dims = list(shape)
+    known = iter(as_shape(name, [dim for dim in dims if dim is not None]))
+    return TensorShape([None if dim is None else next(known) for dim in dims])
 
 
 def as_shape(name: str, shape: Any) -> tuple[int, ...]:

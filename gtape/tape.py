@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
@@ -14,7 +15,6 @@ from gtape.backprop import Record, pull_back
 from gtape.dtypes import is_differentiable
 from gtape.eager import EagerTensor
 from gtape.errors import (
-    ArgumentError,
     GradientError,
     TapeError,
     TapeStateError,
@@ -22,9 +22,10 @@ from gtape.errors import (
     warn_once,
 )
 from gtape.explain import Explanation, explain
-from gtape.jacobian import (
+from gtape.jacobians import (
     batch_jacobian,
     check_batch,
+    check_unconnected,
     differentiable,
     jacobians,
     own,
@@ -32,9 +33,8 @@ from gtape.jacobian import (
     single,
     tensors_of,
 )
-from gtape.variable import Variable, is_tensor
-
-_UNCONNECTED = ("none", "zero", "error")
+from gtape.tensor import Tensor
+from gtape.variable import Variable
 
 
 class UnconnectedGradients:
@@ -86,6 +86,7 @@ class GradientTape:
         if self._used:
             self._clear()
         self._active = self._entered = True
+        self._record.thread = threading.get_ident()
         dispatch.push_recorder(self._record)
         return self
 
@@ -99,6 +100,11 @@ class GradientTape:
             self._stop()
 
     def _stop(self) -> None:
+        if self._record.thread != threading.get_ident():
+            raise TapeStateError(
+                "the tape is recording in another thread",
+                "Leave its block there first",
+            )
         self._active = False
         dispatch.pop_recorder(self._record)
 
@@ -162,11 +168,10 @@ class GradientTape:
                 "Call it inside the tape's block",
             )
         for leaf in nest.flatten(tensor):
-            if not is_tensor(leaf):
+            if not isinstance(leaf, (Tensor, Variable)):
                 raise WatchError(
                     f"watch: {leaf!r} of type {type(leaf).__name__} is neither a "
-                    "tensor nor a "
-                    "variable",
+                    "tensor nor a variable",
                     "Make it one with gt.constant or gt.Variable",
                 )
             if not is_differentiable(leaf.dtype.dtype):
@@ -197,8 +202,7 @@ class GradientTape:
         """Return the gradient of a target by each source.
 
         Args:
-            target: A tensor or variable, or a nested structure, whose elements are
-                summed.
+            target: A tensor or variable, or a nested structure; elements are summed.
             sources: A tensor or variable recorded by the tape, or a nested structure.
             output_gradients: A cotangent for each target, in the structure of the
                 target; ones by default, and for entries that are `None`.
@@ -221,14 +225,9 @@ class GradientTape:
             >>> [float(g) for g in tape.gradient(y, [w, b])]
             [3.0, 1.0]
         """
-        if unconnected_gradients not in _UNCONNECTED:
-            raise ArgumentError(
-                "gradient: unknown value for unconnected_gradients: "
-                f"{unconnected_gradients!r}",
-                'Use "none", "zero" or "error"',
-            )
-        targets = tensors_of("target", target)
-        leaves = tensors_of("sources", sources)
+        check_unconnected("gradient", unconnected_gradients)
+        targets = tensors_of("gradient", "target", target)
+        leaves = tensors_of("gradient", "sources", sources)
         self._start_gradient("gradient")
         known = self._record.known
         wanted = {leaf._key for leaf in leaves if leaf._key in known}
@@ -310,8 +309,9 @@ class GradientTape:
             array([[2., 0.],
                    [0., 4.]], dtype=float32)
         """
+        check_unconnected("jacobian", unconnected_gradients)
         leaf = single("jacobian", "target", target)
-        leaves = tensors_of("sources", sources)
+        leaves = tensors_of("jacobian", "sources", sources)
         self._start_gradient("jacobian")
         found = jacobians(self._record, leaf, leaves)
         results = [

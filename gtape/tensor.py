@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from gtape import dispatch
 from gtape.errors import ArgumentTypeError, AttributeMissingError
 from gtape.ops import arithmetic, indexing, linalg, logic, math, rounding
+from gtape.ops.common import as_int
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -82,9 +84,8 @@ class Operators:
         return logic.not_equal(self, other)
 
     def __hash__(self) -> int:
-        kind = type(self).__name__.replace("Eager", "")
         raise ArgumentTypeError(
-            f"a {kind} is unhashable, since == compares its elements",
+            f"a {_kind_of(type(self))} is unhashable, since == compares its elements",
             "Use its .ref() as the key",
         )
 
@@ -117,6 +118,18 @@ class Operators:
 
     def __getitem__(self, index: Any) -> Any:
         return indexing.getitem(self, index)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy and copy look for protocols that way
+            raise AttributeError(name)
+        kind = type(self)
+        hint = _HINTS.get(name)
+        if hint is None:
+            close = difflib.get_close_matches(name, dir(kind), 1)
+            hint = f"Did you mean {close[0]!r}?" if close else _FUNCTIONS
+        raise AttributeMissingError(
+            f"a {_kind_of(kind)} has no attribute {name!r}", hint
+        )
 
     def ref(self) -> Reference:
         """Return a hashable reference to this object, for sets and dict keys."""
@@ -152,6 +165,7 @@ class Reference:
         return id(self._value)
 
 
+_FUNCTIONS = "Use a gt function, such as gt.reshape(x, shape)"
 _HINTS = {
     "T": "Use gt.transpose(x)",
     "item": "Use x.numpy() or float(x)",
@@ -168,7 +182,14 @@ _HINTS = {
     "assign": "Only a gt.Variable can be assigned to",
     "assign_add": "Only a gt.Variable can be assigned to: did x = x + 1 rebind it?",
     "assign_sub": "Only a gt.Variable can be assigned to: did x = x - 1 rebind it?",
+    "detach": "Use gt.stop_gradient(x)",
+    "requires_grad": "Use gt.Variable, or tape.watch(x)",
 }
+
+
+def _kind_of(kind: type) -> str:
+    """Return what messages call the class: those inside gtape are Tensors to users."""
+    return "Tensor" if issubclass(kind, Tensor) else kind.__name__
 
 
 class Tensor(Operators):
@@ -185,13 +206,6 @@ class Tensor(Operators):
     """
 
     __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # NumPy and copy look for protocols that way
-            raise AttributeError(name)
-        raise AttributeMissingError(
-            f"a Tensor has no attribute {name!r}", _HINTS.get(name, "")
-        )
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:

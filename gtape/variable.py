@@ -13,10 +13,17 @@ from gtape.conversion import from_python
 from gtape.dispatch import next_key
 from gtape.dtypes import DType, DTypeLike, as_numpy_dtype
 from gtape.eager import EagerTensor, describe
-from gtape.errors import ArgumentError, AssignError, DTypeError, ShapeError
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AssignError,
+    DTypeError,
+    ShapeError,
+)
 from gtape.ops import indexing, linear
+from gtape.ops.common import name_of
 from gtape.scatter import ScatterMethods
-from gtape.spec import Dim, TensorShape
+from gtape.spec import Dim, TensorShape, as_dims
 from gtape.tensor import Operators
 
 _names: weakref.WeakValueDictionary[str, Variable] = weakref.WeakValueDictionary()
@@ -91,7 +98,9 @@ class Variable(ScatterMethods, Operators):
         self._key = next_key()
         self._tensor = EagerTensor(array, self._key)
         self._trainable = bool(trainable)
-        self._shape = None if shape is None else TensorShape(shape)
+        self._shape = None if shape is None else as_dims("Variable", shape)
+        if constraint is not None:
+            name_of("Variable: constraint", constraint)
         self.constraint = constraint
         if self._shape is not None and not self._shape.is_compatible_with(array.shape):
             raise ShapeError(
@@ -99,6 +108,8 @@ class Variable(ScatterMethods, Operators):
                 f"{self._shape}",
                 "Write None for the sizes that may change",
             )
+        if name is not None and not isinstance(name, str):
+            raise ArgumentTypeError(f"Variable: the name is {name!r}", "Give a string")
         self._name = _unique(name or "Variable")
         _names[self._name] = self
 
@@ -232,6 +243,7 @@ class Variable(ScatterMethods, Operators):
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = _no_rebinding
     __imod__ = __ipow__ = __imatmul__ = _no_rebinding
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = _no_rebinding
 
     # --- Python protocols: those of the value -----------------------------------------
 

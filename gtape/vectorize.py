@@ -14,8 +14,9 @@ from typing import Any
 from gtape import dispatch, nest
 from gtape.batching import RULES, BatchedTensor, NeedsValue, aligned, whole
 from gtape.dispatch import apply
-from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
+from gtape.errors import ArgumentError, ShapeError
 from gtape.lowering import Fold
+from gtape.ops.common import name_of
 from gtape.ops.slicing import stack
 from gtape.primitive import Primitive
 
@@ -94,6 +95,12 @@ class BatchInterpreter:
         """Return an array as a tensor that is the same for all elements."""
         return self._inner.constant(array)
 
+    def for_each(self, make: Callable[[], Any]) -> Any:
+        """Return arrays made for each element, as one batched tensor."""
+        with self._inside():
+            rows = [self._inner.constant(make()) for _ in range(self._size)]
+            return BatchedTensor(stack(rows))
+
     def read(self, variable: Any) -> Any:
         """Return the value of a variable, the same for all elements."""
         with self._inside():
@@ -171,6 +178,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
         >>> gt.vectorized_map(lambda row: gt.reduce_sum(row * row), rows).numpy()
         array([ 5., 25.], dtype=float32)
     """
+    name_of("vectorized_map", fn)
     interpreter, recorders = dispatch.state()
     structure, leaves = _elements(interpreter, elems)
     size = leaves[0].shape[0]

@@ -232,7 +232,9 @@ def test_gradients_through_vectorized_map(name):
 
 
 def test_vectorized_map_of_structures():
-    out = gt.vectorized_map(lambda p: p[0] * p[1], (gt.constant([1.0, 2.0]), [3.0, 4.0]))
+    out = gt.vectorized_map(
+        lambda p: p[0] * p[1], (gt.constant([1.0, 2.0]), [3.0, 4.0])
+    )
     assert out.numpy().tolist() == [3.0, 8.0]
 
 
@@ -280,3 +282,30 @@ def test_jacobian_is_differentiable():
 
     x = np.linspace(0.5, 1.5, 6)
     np.testing.assert_allclose(gt.grad(f)(x).numpy(), 36 * x**3, rtol=1e-10)
+
+
+def test_recompute_grad_draws_the_same_random_numbers_again():
+    x = gt.Variable(np.ones(1000))
+    f = gt.recompute_grad(lambda v: gt.reduce_sum(gt.nn.dropout(v, 0.5) * v))
+    with gt.GradientTape() as tape:
+        y = f(x)
+    assert float(gt.reduce_sum(tape.gradient(y, x))) == 2 * float(y)
+
+
+def test_recompute_grad_within_recompute_grad_draws_the_same():
+    inner = gt.recompute_grad(lambda v: gt.nn.dropout(v, 0.5) * v)
+    outer = gt.recompute_grad(lambda v: gt.reduce_sum(inner(v) + gt.nn.dropout(v, 0.2)))
+    x = gt.Variable(np.ones(500))
+    with gt.GradientTape() as tape:
+        y = outer(x)
+    g = tape.gradient(y, x).numpy()
+    # Both parts are polynomials of the masks: d/dx at 1 of (a x^2 + b x) is 2 a + b.
+    kept = np.isin(np.round(g, 6), np.round([0.0, 1.25, 4.0, 5.25], 6))
+    assert kept.all()
+    first = np.floor(g / 4.0) * 2.0
+    assert np.isclose(float(y), np.sum(first + (g - 2 * first)))
+
+
+def test_random_numbers_differ_between_elements_of_a_batch():
+    out = gt.vectorized_map(lambda r: r * 0.0 + gt.random.normal([2]), np.zeros((5, 2)))
+    assert len(np.unique(out.numpy())) == 10

@@ -11,8 +11,9 @@ from gtape.dispatch import apply, apply_one, apply_two
 from gtape.errors import ArgumentTypeError
 from gtape.lazy import scipy_special
 from gtape.lowering import Map
-from gtape.ops.arithmetic import minimum, multiply
+from gtape.ops.arithmetic import multiply
 from gtape.ops.common import Tensor, TensorLike, convert, same_spec
+from gtape.ops.extrema import minimum
 from gtape.ops.linear import where
 from gtape.ops.logic import logical_and
 from gtape.ops.math import abs, exp, expm1

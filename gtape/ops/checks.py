@@ -28,14 +28,15 @@ def _check_forward(
     for place in failed[:summarize]:
         index = tuple(place)
         said = [
-            f"{name} = {np.broadcast_to(value, holds.shape)[index]}"
+            f"{name} = {np.broadcast_to(value, holds.shape)[index]!s}"
             for name, value in zip(names, values, strict=True)
         ]
         at = f"at {[int(i) for i in index]} " if index else ""
         cases.append(at + ", ".join(said))
     count = f"for {len(failed)} of {holds.size} elements: " if holds.ndim else "for "
-    more = "; ..." if len(failed) > summarize else ""
-    raise failure(message, f"{claim} fails {count}{'; '.join(cases)}{more}")
+    if len(failed) > summarize:
+        cases.append(f"{len(failed) - summarize} more")
+    raise failure(message, f"{claim} fails {count}{'; '.join(cases)}")
 
 
 def failure(message: str | None, fault: str) -> CheckError:

@@ -148,7 +148,8 @@ def as_int(name: str, argument: str, value: Any) -> int:
     """
     if isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(
-            f"{name}: {argument} must be an integer, got {value!r}", "Give an int, not a bool"
+            f"{name}: {argument} must be an integer, got {value!r}",
+            "Give an int, not a bool",
         )
     try:
         return operator.index(value)
@@ -233,6 +234,20 @@ def require_flag(name: str, argument: str, value: Any) -> bool:
     )
 
 
+def name_of(owner: str, value: Any) -> str:
+    """Return the name of a function, for messages.
+
+    Raises:
+        ArgumentTypeError: If it is nothing that can be called.
+    """
+    if not callable(value):
+        raise ArgumentTypeError(
+            f"{owner}: {value!r} of type {type(value).__name__} is not a function",
+            "Give a function",
+        )
+    return getattr(value, "__name__", type(value).__name__)
+
+
 def one_of(name: str, argument: str, value: Any, allowed: Sequence[str]) -> str:
     """Return a word if it is one of those allowed, whatever its case.
 
@@ -264,6 +279,7 @@ __all__ = [
     "check_rank",
     "convert",
     "elementwise",
+    "name_of",
     "normalize_axes",
     "normalize_axis",
     "numpy_dtype_of",

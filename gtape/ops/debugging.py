@@ -9,7 +9,7 @@ import numpy as np
 
 from gtape.dtypes import as_dtype
 from gtape.errors import ArgumentError
-from gtape.ops import arithmetic, logic, math
+from gtape.ops import extrema, logic, math
 from gtape.ops.checks import check_that, compare, compare_with_zero, operand, pair
 from gtape.ops.common import Tensor, TensorLike
 from gtape.ops.numerics import check_numerics as check_numerics
@@ -229,7 +229,7 @@ def assert_near(
 
 def _distance(x: Tensor, y: Tensor) -> Tensor:
     """Return the distance of real numbers; unsigned integers do not wrap."""
-    return arithmetic.maximum(x, y) - arithmetic.minimum(x, y)
+    return extrema.maximum(x, y) - extrema.minimum(x, y)
 
 
 # --- One tensor -----------------------------------------------------------------------

@@ -14,10 +14,10 @@ from gtape.dispatch import apply
 from gtape.dtypes import DTypeLike, NumpyDType, as_dtype, as_numpy_dtype, default_float
 from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.ops import draws
-from gtape.ops.arithmetic import maximum
 from gtape.ops.common import Tensor, TensorLike, as_int, convert
 from gtape.ops.creation import check_memory, given
 from gtape.ops.draws import Shape
+from gtape.ops.extrema import maximum
 from gtape.ops.indices import index
 from gtape.primitive import Primitive
 from gtape.spec import as_shape, broadcast_shapes

@@ -15,42 +15,10 @@ from gtape.ops import distributions
 from gtape.ops.common import Tensor, TensorLike, as_int
 from gtape.ops.creation import made
 from gtape.ops.distributions import ShapeLike
-from gtape.ops.draws import key_of, seed_number
+from gtape.ops.draws import seed_number
 from gtape.ops.slicing import stack
+from gtape.ops.states import State, next_key
 from gtape.spec import as_shape
-
-
-class State:
-    """The seed and the counter of a generator: all that its numbers depend on.
-
-    Args:
-        seed: A number from 0 to 2**64 - 1.
-        counter: How often the generator has drawn.
-    """
-
-    __slots__ = ("_lock", "counter", "seed")
-
-    def __init__(self, seed: int, counter: int = 0) -> None:
-        self._lock = threading.Lock()
-        self.seed = seed
-        self.counter = counter
-
-    def advance(self) -> tuple[int, int]:
-        """Return seed and counter for one draw, and count it; safe among threads."""
-        with self._lock:
-            found = self.seed, self.counter
-            self.counter = (self.counter + 1) % 2**64
-        return found
-
-    def reset(self, seed: int, counter: int = 0) -> None:
-        """Begin anew."""
-        with self._lock:
-            self.seed, self.counter = seed, counter
-
-
-def next_key(state: State) -> Tensor:
-    """Return the key of the next draw: the one place where a state advances for one."""
-    return key_of(*state.advance())
 
 
 def entropy() -> int:

@@ -228,7 +228,8 @@ def _normalize(name: str, item: Any) -> list[Any]:
         ]
     if value.dtype.kind not in "iu":
         raise ArgumentTypeError(
-            f"{name}: a tensor of {value.dtype} is not an index", "Cast it to an integer"
+            f"{name}: a tensor of {value.dtype} is not an index",
+            "Cast it to an integer",
         )
     known = isinstance(array, (np.generic, np.ndarray))
     return [int(array)] if known and not value.ndim else [value]

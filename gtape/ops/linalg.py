@@ -10,7 +10,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.dispatch import apply
-from gtape.errors import DTypeError, ShapeError
+from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.lowering import Contract
 from gtape.ops.arithmetic import multiply
 from gtape.ops.common import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gtape.dtypes import Kind, NumpyDType
 from gtape.ops.common import Tensor, TensorLike, elementwise
 from gtape.primitive import boolean, integer, number, real, same
 
@@ -169,7 +170,12 @@ def invert(x: TensorLike) -> Tensor:
     """
 
 
-@elementwise(np.left_shift, "x << y", None, integer)
+def _whole(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one integer dtype."""
+    return integer(name, number(name, kinds))
+
+
+@elementwise(np.left_shift, "x << y", None, _whole)
 def left_shift(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x shifted left by y bits.
 
@@ -180,7 +186,7 @@ def left_shift(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-@elementwise(np.right_shift, "x >> y", None, integer)
+@elementwise(np.right_shift, "x >> y", None, _whole)
 def right_shift(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x shifted right by y bits, keeping the sign.
 

@@ -25,6 +25,7 @@ from gtape.ops.cross_entropy import (
 from gtape.ops.cross_entropy import (
     softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
 )
+from gtape.ops.dropout import dropout as dropout
 from gtape.ops.gathering import gather, integers
 from gtape.ops.indices import OutsideError
 from gtape.ops.normalizing import batch_normalization as batch_normalization

@@ -8,8 +8,9 @@ from typing import Any
 
 from gtape.dtypes import as_dtype
 from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
-from gtape.ops.arithmetic import divide_no_nan, maximum, square
+from gtape.ops.arithmetic import divide_no_nan, square
 from gtape.ops.common import Axis, Tensor, TensorLike, convert, normalize_axes
+from gtape.ops.extrema import maximum
 from gtape.ops.linear import cast, where
 from gtape.ops.logic import is_finite
 from gtape.ops.math import abs as absolute

@@ -19,6 +19,7 @@ from gtape.ops import (
     diagonal,
     discrete,
     einsum,
+    extrema,
     linalg,
     linear,
     logic,
@@ -301,8 +302,8 @@ def _where(condition: TensorLike, x: TensorLike, y: TensorLike, /) -> Tensor:
 def _clip(a: TensorLike, a_min: TensorLike = None, a_max: TensorLike = None) -> Tensor:
     out = convert(a)
     if a_min is not None:
-        out = arithmetic.maximum(out, a_min)
-    return out if a_max is None else arithmetic.minimum(out, a_max)
+        out = extrema.maximum(out, a_min)
+    return out if a_max is None else extrema.minimum(out, a_max)
 
 
 @_for(np.dot)

@@ -15,8 +15,8 @@ from gtape.errors import (
     ShapeError,
 )
 from gtape.ops import segmented
-from gtape.ops.arithmetic import minimum
 from gtape.ops.common import Tensor, TensorLike, as_int, convert
+from gtape.ops.extrema import minimum
 from gtape.ops.indices import OutsideError
 from gtape.ops.linear import cast
 from gtape.ops.shaping import reshape

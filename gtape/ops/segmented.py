@@ -18,8 +18,9 @@ from gtape.errors import (
     TracingError,
 )
 from gtape.lowering import Custom, Scatter
-from gtape.ops.arithmetic import divide, divide_no_nan, maximum, multiply_no_nan
+from gtape.ops.arithmetic import divide, divide_no_nan, multiply_no_nan
 from gtape.ops.common import Tensor, TensorLike, as_int, convert, numpy_dtype_of
+from gtape.ops.extrema import maximum
 from gtape.ops.indices import OutsideError, index, index_add
 from gtape.ops.linear import broadcast_to, cast, where
 from gtape.ops.logic import equal, logical_not

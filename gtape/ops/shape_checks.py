@@ -142,7 +142,7 @@ def _matched(
     is_free = [isinstance(d, (str, type(...))) and d in _ANY_AXES for d in wanted]
     if any(is_free[1:-1]) or sum(is_free) > 1:
         raise ArgumentError(
-            f"assert_shapes: shape {shape!r} of tensor {number} has '*' in the middle",
+            f"assert_shapes: shape {shape!r} of tensor {number} has '*' inside",
             "It stands for the first axes or the last ones",
         )
     sizes = [d for d, free in zip(wanted, is_free, strict=True) if not free]

@@ -14,6 +14,7 @@ from gtape.ops.common import (
     Tensor,
     TensorLike,
     as_ints,
+    check_rank,
     convert,
     normalize_axes,
     normalize_axis,
@@ -199,6 +200,8 @@ def matrix_transpose(x: TensorLike) -> Tensor:
         >>> gt.matrix_transpose(gt.ones([5, 2, 3])).shape
         TensorShape([5, 3, 2])
     """
+    x = convert(x)
+    check_rank("matrix_transpose", x, 2)
     return swapaxes(x, -1, -2)
 
 

@@ -239,7 +239,8 @@ def concat(values: Sequence[TensorLike], axis: int = 0) -> Tensor:
 def _several(name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ArgumentTypeError(
-            f"{name}: {values!r} is not a list of tensors", "Give a list, such as [x, y]"
+            f"{name}: {values!r} is not a list of tensors",
+            "Give a list, such as [x, y]",
         )
     tensors = [convert(v) for v in values]
     if not tensors:

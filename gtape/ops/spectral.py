@@ -15,7 +15,6 @@ import numpy as np
 from gtape.dispatch import apply
 from gtape.errors import ArgumentError, GradientError, ShapeError
 from gtape.lowering import Custom
-from gtape.ops.arithmetic import maximum
 from gtape.ops.common import (
     Tensor,
     TensorLike,
@@ -25,6 +24,7 @@ from gtape.ops.common import (
     require_flag,
 )
 from gtape.ops.diagonal import diag, tril
+from gtape.ops.extrema import maximum
 from gtape.ops.factorization import columns_of, least
 from gtape.ops.linalg import matmul
 from gtape.ops.linear import reduce_sum, where

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gtape.ops.arithmetic import maximum
+from gtape.ops.extrema import maximum
 from gtape.ops.math import sqrt
 from gtape.optim.arguments import in_range
 from gtape.optim.optimizer import Optimizer, Rate

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gtape import nest
 from gtape.dtypes import NumpyDType
 from gtape.eager import EagerTensor
 from gtape.errors import (
@@ -124,6 +125,22 @@ def pairs_of(grads_and_variables: Iterable[Any]) -> list[tuple[Any, Variable]]:
         "tape.explain(loss, variable) says why."
     )
     return [pair for pair in pairs if pair[0] is not None]
+
+
+def variables_of(name: str, structure: Any) -> list[Variable]:
+    """Return the variables of a nested structure.
+
+    Raises:
+        ArgumentTypeError: If a leaf is something else.
+    """
+    leaves = nest.flatten(structure)
+    for leaf in leaves:
+        if not isinstance(leaf, Variable):
+            raise ArgumentTypeError(
+                f"{name}: {leaf!r} of type {type(leaf).__name__} is not a variable",
+                "Give a list of variables",
+            )
+    return leaves
 
 
 def _pair(entry: Any) -> tuple[Any, Variable]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gtape.errors import ArgumentError
-from gtape.ops.arithmetic import clip_by_value, maximum
+from gtape.ops.extrema import clip_by_value, maximum
 from gtape.ops.linear import cast, reduce_sum
 from gtape.ops.math import sqrt
 

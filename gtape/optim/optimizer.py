@@ -28,6 +28,7 @@ from gtape.optim.arguments import (
     in_range,
     pairs_of,
     takes_argument,
+    variables_of,
     wide,
 )
 from gtape.optim.slots import Slot, Slots, State
@@ -221,7 +222,7 @@ class Optimizer(ABC):
 
     def build(self, variables: Iterable[Variable]) -> None:
         """Make the slots of variables now; otherwise their first update makes them."""
-        for variable in variables:
+        for variable in variables_of("build", variables):
             self._state(variable)
 
     def _state(self, variable: Variable) -> State:

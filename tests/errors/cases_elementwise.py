@@ -14,7 +14,7 @@ from gtape.errors import (
     ShapeError,
     TensorMemoryError,
 )
-from tests.errors.cases import A23, A45, B3, C3, D3, I3, S, Table, V3, V4
+from tests.errors.cases import A23, A45, B3, C3, D3, I3, V3, V4, S, Table
 
 TABLE = Table()
 row = TABLE.row
@@ -29,7 +29,7 @@ class Color(enum.Enum):
 
 row("add-shapes", lambda: gt.add(A23, A45), ShapeError, "add", "(2, 3)", "(4, 5)")
 row("plus-shapes", lambda: A23 + A45, ShapeError, "add", "(2, 3)", "(4, 5)")
-row("plus-list", lambda: V3 + [1.0, 2.0], ShapeError, "add", "(3,)", "(2,)")
+row("plus-list", lambda: V3 + [0.5] * 2, ShapeError, "add", "(3,)", "(2,)")
 row("radd-array", lambda: np.ones(2) + V3, ShapeError, "add", "(2,)", "(3,)")
 row("maximum-shapes", lambda: gt.maximum(V3, V4), ShapeError, "maximum", "(3,)", "(4,)")
 row("atan2-shapes", lambda: gt.atan2(V3, V4), ShapeError, "atan2", "(3,)", "(4,)")
@@ -192,7 +192,6 @@ row("range-huge", lambda: gt.range(0, 2**60), TensorMemoryError, "range")
 row("range-str", lambda: gt.range("5"), ArgumentTypeError, "'5'")
 row("range-vector", lambda: gt.range(V3), ShapeError, "range", "(3,)")
 row("linspace-none", lambda: gt.linspace(0.0, 1.0, None), ArgumentTypeError, "None")
-row("linspace-zero", lambda: gt.linspace(0.0, 1.0, 0), ArgumentError, "linspace", "0")
 row("linspace-nan", lambda: gt.linspace(0.0, 1.0, NAN), ArgumentTypeError, "num", "nan")
 row("linspace-axis", lambda: gt.linspace(0.0, 1.0, 3, axis=2), ShapeError, "axis", "2")
 row("one-hot-float", lambda: gt.one_hot(V3, 3), DTypeError, "one_hot", "float32")

@@ -15,7 +15,7 @@ from gtape.errors import (
     TapeStateError,
     WatchError,
 )
-from tests.errors.cases import A23, I3, S, Table, V3, V4
+from tests.errors.cases import A23, I3, V3, V4, S, Table
 
 TABLE = Table()
 row, wrong = TABLE.row, TABLE.wrong
@@ -78,7 +78,7 @@ def gradient_in_a_loop():
         tape.gradient(y, X)  # <- here
 
 
-@wrong(TapeStateError, "gradient", "another thread")
+@wrong(TapeStateError, "tape", "another thread")
 def entered_in_another_thread():
     tape = gt.GradientTape()
     worker = threading.Thread(target=tape.__enter__)
@@ -353,7 +353,7 @@ row(
 def own(result, *args):
     """The gradient of a function that returns `result` and has a rule of its own."""
     args = args or (V3,)
-    with gt.GradientTape() as tape:
+    with gt.GradientTape(True) as tape:
         tape.watch(args)
         y = gt.custom_gradient(lambda *x: result)(*args)
     return lambda: tape.gradient(y, args)
@@ -378,11 +378,11 @@ row(
     "pair",
 )
 row("rule-not-callable", lambda: NAMELESS(5), ArgumentTypeError, "custom_gradient", "5")
-row("rule-two", lambda: TWO(), GradientError, "custom_gradient", "1", "2")
-row("rule-shape", lambda: SHAPE(), ShapeError, "custom_gradient", "(2,)", "(3,)")
-row("rule-few", lambda: FEW(), GradientError, "custom_gradient", "2", "1")
-row("rule-int", lambda: INTEGER(), DTypeError, "custom_gradient", "int32")
-row("rule-text", lambda: TEXT(), ArgumentTypeError, "'g'")
+row("rule-two", TWO, GradientError, "custom_gradient", "1", "2")
+row("rule-shape", SHAPE, ShapeError, "custom_gradient", "(2,)", "(3,)")
+row("rule-few", FEW, GradientError, "custom_gradient", "2", "1")
+row("rule-int", INTEGER, DTypeError, "custom_gradient", "int32")
+row("rule-text", TEXT, ArgumentTypeError, "'g'")
 
 
 @wrong(ArgumentTypeError, "custom_gradient", "weights", "variables")
@@ -527,13 +527,6 @@ row(
 )
 row("grad-argument", lambda: gt.grad(lambda x: x)("one"), ArgumentTypeError, "'one'")
 row(
-    "grad-int",
-    lambda: gt.grad(lambda x: x * x)(gt.constant(3)),
-    DTypeError,
-    "grad",
-    "int32",
-)
-row(
     "grad-no-aux",
     lambda: gt.grad(lambda x: x, has_aux=True)(1.0),
     ArgumentTypeError,
@@ -575,7 +568,7 @@ row(
     "jvp-lengths",
     lambda: gt.jvp(lambda x: x, (V3,), (V3, V3)),
     ArgumentError,
-    "jvp",
+    "tangents",
     "1",
     "2",
 )

@@ -18,12 +18,11 @@ from tests.errors.cases import (
     C3,
     CUBE,
     EMPTY,
-    HERE,
     I3,
-    S,
-    Table,
     V3,
     V4,
+    S,
+    Table,
 )
 
 TABLE = Table()
@@ -39,18 +38,23 @@ row(
 row(
     "reshape-two-rests",
     lambda: gt.reshape(A23, [-1, -1]),
-    ArgumentError,
+    ShapeError,
     "reshape",
     "-1",
 )
+row("reshape-negative", lambda: gt.reshape(A23, [-2, 3]), ShapeError, "reshape", "-2")
+row("reshape-str", lambda: gt.reshape(A23, "6"), ArgumentTypeError, "reshape", "'6'")
+row("reshape-none", lambda: gt.reshape(A23, None), ArgumentTypeError, "reshape", "None")
 row(
-    "reshape-negative", lambda: gt.reshape(A23, [-2, 3]), ArgumentError, "reshape", "-2"
+    "reshape-float", lambda: gt.reshape(A23, [6.0]), ArgumentTypeError, "reshape", "6.0"
 )
-row("reshape-str", lambda: gt.reshape(A23, "6"), ArgumentError, "reshape", "'6'")
-row("reshape-none", lambda: gt.reshape(A23, None), ArgumentError, "reshape", "None")
-row("reshape-float", lambda: gt.reshape(A23, [6.0]), ArgumentError, "reshape", "6.0")
 row(
-    "transpose-short", lambda: gt.transpose(A23, [0]), ShapeError, "transpose", "(2, 3)"
+    "transpose-short",
+    lambda: gt.transpose(A23, [0]),
+    ShapeError,
+    "transpose",
+    "[0]",
+    "rank 2",
 )
 row(
     "transpose-twice",
@@ -67,7 +71,14 @@ row(
     "transpose",
     "'ji'",
 )
-row("expand-axis", lambda: gt.expand_dims(A23, 5), ShapeError, "expand_dims", "5", "2")
+row(
+    "expand-axis",
+    lambda: gt.expand_dims(A23, 5),
+    ShapeError,
+    "expand_dims",
+    "5",
+    "rank 3",
+)
 row(
     "expand-str",
     lambda: gt.expand_dims(A23, "0"),
@@ -138,8 +149,8 @@ row("stack-shapes", lambda: gt.stack([V3, V4]), ShapeError, "stack", "(3,)", "(4
 row("stack-nothing", lambda: gt.stack([]), ArgumentError, "stack")
 row("stack-axis", lambda: gt.stack([V3, V3], axis=3), ShapeError, "stack", "3")
 row("split-number", lambda: gt.split(V4, 3), ShapeError, "split", "3", "4")
-row("split-sizes", lambda: gt.split(V4, [1, 2]), ShapeError, "split", "[1, 2]", "4")
-row("split-zero", lambda: gt.split(V4, 0), ArgumentError, "split", "0")
+row("split-sizes", lambda: gt.split(V4, [1, 2]), ShapeError, "split", "(1, 2)", "4")
+row("split-zero", lambda: gt.split(V4, 0), ShapeError, "split", "0")
 row("split-negative", lambda: gt.split(V4, [5, -1]), ShapeError, "split", "5")
 row("split-fraction", lambda: gt.split(V4, 2.0), ArgumentTypeError, "split", "2.0")
 row("split-axis", lambda: gt.split(V4, 2, axis=1), ShapeError, "split", "1")
@@ -162,9 +173,11 @@ row("pad-negative", lambda: gt.pad(V3, [[-1, 0]]), ArgumentError, "pad", "-1")
 row("pad-mode", lambda: gt.pad(V3, [[1, 1]], "WRAP"), ArgumentError, "pad", "'WRAP'")
 row("pad-reflect", lambda: gt.pad(V3, [[3, 0]], "REFLECT"), ShapeError, "pad", "3")
 row("pad-float", lambda: gt.pad(V3, [[0.5, 0]]), ArgumentTypeError, "pad", "0.5")
-row("pad-none", lambda: gt.pad(V3, None), ArgumentTypeError, "pad", "None")
+row("pad-none", lambda: gt.pad(V3, None), ShapeError, "pad", "None")
 row("slice-out", lambda: gt.slice(V3, [1], [3]), ShapeError, "slice", "3")
-row("slice-rank", lambda: gt.slice(A23, [0], [1]), ShapeError, "slice", "(2, 3)")
+row(
+    "slice-rank", lambda: gt.slice(A23, [0], [1]), ShapeError, "slice", "(0,)", "rank 2"
+)
 row("slice-negative", lambda: gt.slice(V3, [-1], [1]), ShapeError, "slice", "-1")
 row(
     "ensure-shape",
@@ -236,9 +249,15 @@ row(
 )
 row("norm-int", lambda: gt.norm(I3), DTypeError, "norm", "int32")
 row("norm-zero", lambda: gt.norm(V3, ord=0.0), ArgumentError, "norm", "0")
-row("norm-axes", lambda: gt.norm(CUBE, axis=[0, 1, 2]), ArgumentError, "norm", "3")
+row(
+    "norm-axes",
+    lambda: gt.norm(CUBE, axis=[0, 1, 2]),
+    ArgumentError,
+    "norm",
+    "[0, 1, 2]",
+)
 row("argmax-axis", lambda: gt.argmax(A23, 2), ShapeError, "argmax", "2")
-row("argmax-empty", lambda: gt.argmax(EMPTY), ArgumentError, "argmax", "(0,)")
+row("argmax-empty", lambda: gt.argmax(EMPTY), ShapeError, "argmax", "(0,)")
 row("argmax-complex", lambda: gt.argmax(C3), DTypeError, "argmax", "complex128")
 row(
     "argmin-dtype",
@@ -275,17 +294,17 @@ row(
     "-7",
     "3",
 )
-row("index-mask", lambda: V4[B3], IndexRangeError, "index", "(3,)", "(4,)")
+row("index-mask", lambda: V4[B3], IndexRangeError, "index", "3", "4")
 row(
     "index-arrays",
     lambda: A23[[0, 1], [0, 1, 2]],
-    IndexRangeError,
+    ShapeError,
     "index",
     "(2,)",
     "(3,)",
 )
-row("index-two-dots", lambda: A23[..., ...], IndexRangeError, "index", "...")
-row("index-step", lambda: V3[::0], ArgumentError, "index", "0")
+row("index-two-dots", lambda: A23[..., ...], IndexRangeError, "index", "ellipsis")
+row("index-step", lambda: V3[::0], IndexRangeError, "index", "zero")
 row("index-slice-float", lambda: V3[0.5:], ArgumentTypeError, "index", "0.5")
 row("index-slice-str", lambda: V3[:"a"], ArgumentTypeError, "index", "'a'")
 row("index-dict", lambda: V3[{"a": 1}], ArgumentTypeError, "index", "dict")
@@ -303,7 +322,7 @@ def set_item_out():
     x[9] = 1.0
 
 
-@wrong(DTypeError, "1.5", "int32")
+@wrong(DTypeError, "update", "float32", "int32")
 def set_item_fraction():
     x = gt.constant([1, 2, 3])
     x[0] = 1.5
@@ -327,7 +346,7 @@ def set_item_key():
     x["key"] = 1.0
 
 
-@wrong(IndexRangeError, "assign", "(2,)", "(3,)")
+@wrong(IndexRangeError, "assign", "size 2", "size 3")
 def set_item_mask():
     x = gt.ones([3])
     x[np.array([True, False])] = 1.0
@@ -430,7 +449,7 @@ row(
     "scatter-max-complex",
     lambda: gt.tensor_scatter_nd_max(C3, [[0]], [1j]),
     DTypeError,
-    "tensor_scatter_nd_max",
+    "max",
     "complex128",
 )
 row(
@@ -456,7 +475,7 @@ row(
     "argsort",
     "None",
 )
-row("top-k-many", lambda: gt.top_k(V3, 4), ShapeError, "top_k", "4", "3")
+row("top-k-many", lambda: gt.top_k(V3, 4), ArgumentError, "top_k", "4", "3")
 row("top-k-negative", lambda: gt.top_k(V3, -1), ArgumentError, "top_k", "-1")
 row("top-k-float", lambda: gt.top_k(V3, 1.0), ArgumentTypeError, "top_k", "1.0")
 row("top-k-scalar", lambda: gt.top_k(S), ShapeError, "top_k")
@@ -487,7 +506,7 @@ row(
 row(
     "segment-negative",
     lambda: gt.segment_sum(V3, [-1, 0, 1]),
-    IndexRangeError,
+    ArgumentError,
     "segment_sum",
     "-1",
 )
@@ -550,9 +569,7 @@ row(
     "unsorted_segment_sqrt_n",
     "None",
 )
-row(
-    "bincount-negative", lambda: gt.bincount([-1, 2]), IndexRangeError, "bincount", "-1"
-)
+row("bincount-negative", lambda: gt.bincount([-1, 2]), ArgumentError, "bincount", "-1")
 row("bincount-floats", lambda: gt.bincount(V3), DTypeError, "bincount", "float32")
 row(
     "bincount-weights",

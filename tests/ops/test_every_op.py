@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import gtape as gt
-from gtape import backprop, nest
+from gtape import backprop, jacobians, nest
 from gtape.dtypes import as_dtype, as_numpy_dtype
 from gtape.lowering import Fold, Map, Reindex
 from gtape.primitive import Primitive, registry
@@ -329,6 +329,8 @@ def pulled(
             tape.watch(sources)
             targets = nest.flatten(record.call(*operands, **attrs))
         targets = [t for t in targets if t.dtype.is_differentiable]
+        if not targets:
+            return []
         seeds = [tensor(cotangent(t)) for t in targets]
         first = tape.gradient(targets, sources, seeds, "zero")
     found = first if order == 1 else outer.gradient(first, sources, None, "zero")
@@ -374,6 +376,34 @@ def test_recorded_backward_pass_equals_that_on_arrays(record: Record) -> None:
                 continue
             found = pulled(record, arrays, attrs, recorded=True)
             assert_equal(found, pulled(record, arrays, attrs), rtol)
+
+
+@some(differentiable)
+def test_jacobian_by_one_pass_on_a_batch_equals_that_by_rows(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for attrs, arrays in gradient_cases(record):
+        found = []
+        for few in (0, 10**9):
+            with monkeypatch.context() as patch:
+                patch.setattr(jacobians, "_FEW_ROWS", few)
+                found.append(jacobians_of(record, arrays, attrs))
+        assert_equal(found[0], found[1], 1e-10)
+
+
+def jacobians_of(
+    record: Record, arrays: Sequence[Array], attrs: dict[str, Any]
+) -> list[Array]:
+    """Return the jacobians of the first few elements of each result."""
+    operands = [tensor(a) for a in arrays]
+    sources = [operands[i] for i in sources_of(record, arrays)]
+    with gt.GradientTape(persistent=True) as tape:
+        tape.watch(sources)
+        results = nest.flatten(record.call(*operands, **attrs))
+        targets = [gt.reshape(t, [-1])[:6] for t in results]
+    targets = [t for t in targets if t.dtype.is_differentiable and t.shape[0]]
+    pulled = [j for t in targets for j in tape.jacobian(t, sources, "zero")]
+    return [np.asarray(j.numpy()) for j in pulled]
 
 
 @some(differentiable)

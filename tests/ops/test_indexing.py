@@ -330,7 +330,7 @@ def test_out_of_range(key, match):
         np.array([1.0]),
         gt.constant(1.0),
         {"a": 1},
-        object(),
+        pytest.param(object(), id="object"),
         ([0], 1.5),
     ],
     ids=repr,

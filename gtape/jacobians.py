@@ -13,7 +13,7 @@ from gtape.backprop import Record, pull_back
 from gtape.batching import BatchedTensor, NeedsValue, whole
 from gtape.dtypes import as_numpy_dtype
 from gtape.eager import EagerTensor
-from gtape.errors import ArgumentTypeError, DTypeError, ShapeError
+from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import reshape, swapaxes
 from gtape.ops.slicing import concat, stack
@@ -23,7 +23,7 @@ from gtape.variable import Variable
 from gtape.vectorize import BatchInterpreter
 
 
-def tensors_of(name: str, structure: Any) -> Sequence[Any]:
+def tensors_of(operation: str, name: str, structure: Any) -> Sequence[Any]:
     """Return the leaves of targets or sources.
 
     Raises:
@@ -50,12 +50,25 @@ def tensors_of(name: str, structure: Any) -> Sequence[Any]:
                 "Did the function that made it return nothing, or was a gradient None?"
             )
         raise ArgumentTypeError(
-            f"gradient: {where} is {leaf!r} of type {type(leaf).__name__}, not a "
+            f"{operation}: {where} is {leaf!r} of type {type(leaf).__name__}, not a "
             "tensor or "
             "variable",
             hint,
         )
     return leaves
+
+
+def check_unconnected(name: str, word: Any) -> None:
+    """Require a word that says what stands for a gradient that does not exist.
+
+    Raises:
+        ArgumentError: If it is another one.
+    """
+    if word not in ("none", "zero", "error"):
+        raise ArgumentError(
+            f"{name}: unknown value for unconnected_gradients: {word!r}",
+            'Use "none", "zero" or "error"',
+        )
 
 
 def single(name: str, argument: str, value: Any) -> Any:
@@ -69,7 +82,7 @@ def single(name: str, argument: str, value: Any) -> Any:
             f"{name}: the {argument} must be one tensor, got a {type(value).__name__}",
             "Call it for each of them",
         )
-    return tensors_of(argument, value)[0]
+    return tensors_of(name, argument, value)[0]
 
 
 def seeded(
@@ -97,6 +110,11 @@ def seeds_for(targets: Sequence[Any], structure: Any, given: Any) -> list[Any]:
         ShapeError: If a cotangent does not broadcast to its target.
         DTypeError: If a cotangent has another dtype than its target.
     """
+    if not targets:
+        raise ArgumentError(
+            f"gradient: there is no tensor in the target, {structure!r}",
+            "Give at least one",
+        )
     if given is None:
         return [ones_for(t) for t in targets]
     entries = nest.flatten_like(structure, given, "output_gradients")
