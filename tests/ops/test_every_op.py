@@ -329,7 +329,7 @@ def pulled(
             tape.watch(sources)
             targets = nest.flatten(record.call(*operands, **attrs))
         targets = [t for t in targets if t.dtype.is_differentiable]
-        if not targets:
+        if not (targets and sources):
             return []
         seeds = [tensor(cotangent(t)) for t in targets]
         first = tape.gradient(targets, sources, seeds, "zero")
