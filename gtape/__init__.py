@@ -1,6 +1,6 @@
 """gtape differentiates ordinary Python: a gradient tape on NumPy. See README.md."""
 
-from gtape import errors, linalg, nest, optim, testing
+from gtape import errors, linalg, math, nest, optim, testing
 from gtape._version import __version__
 from gtape.custom import custom_gradient, grad_pass_through, recompute_grad
 from gtape.dtypes import (
@@ -339,6 +339,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "math",
     "matmul",
     "matrix_transpose",
     "matvec",

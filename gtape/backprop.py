@@ -54,7 +54,7 @@ class Link(NamedTuple):
     primitive: Primitive
     in_keys: tuple[int, ...]
     out_keys: Any  # an int, or a tuple of ints where the primitive has several results
-    kind: str  # of the dtype of the result; of the first one where there are several
+    kind: str  # of the dtype of the result; a letter for each where there are several
     place: Mark
 
 
@@ -64,6 +64,15 @@ class Assigned(NamedTuple):
     variable_key: int
     name: str
     value_key: int
+    number: int  # stands among the keys of results: what is larger came later
+    place: Mark
+
+
+class Parted(NamedTuple):
+    """A value that left for NumPy."""
+
+    key: int
+    number: int
     place: Mark
 
 
@@ -93,6 +102,7 @@ class Record:
         "named",
         "on_tensors",
         "parted",
+        "refused",
         "thread",
         "variables",
         "watch_accessed",
@@ -108,7 +118,8 @@ class Record:
             int, int
         ] = {}  # the old key of values that came from elsewhere
         self.aside: list[_Link] = []
-        self.parted: list[tuple[int, Mark]] = []
+        self.parted: list[Parted] = []
+        self.refused: set[tuple[Any, int]] = set()  # (out_keys, in_key) without a rule
         self.assignments: list[Assigned] = []
         self.on_tensors = False
         self.thread = threading.get_ident()
@@ -167,7 +178,7 @@ class Record:
         if primitive.multiple:
             self.known.update(out_keys)
             kept: Any = tuple([_kept(o._array, keep_out) for o in out])
-            kind = kept[0].dtype.kind
+            kind = "".join([o.dtype.kind for o in kept])
         else:
             self.known.add(out_keys)
             kept = _kept(out._array, keep_out)
@@ -198,8 +209,9 @@ class Record:
             return
         keys = self._name(inputs)
         out_keys = self._number(out)
-        first = out[0] if primitive.multiple else out
-        self.aside.append((primitive, keys, out_keys, first._array.dtype.kind, mark()))
+        results = out if primitive.multiple else (out,)
+        kind = "".join([r._array.dtype.kind for r in results])
+        self.aside.append((primitive, keys, out_keys, kind, mark()))
 
     def read(self, variable: Any) -> None:
         """Watch a variable that is read."""
@@ -211,13 +223,13 @@ class Record:
     def left(self, key: int) -> None:
         """Note that a value has left for NumPy."""
         if len(self.parted) < MOST_ASIDE:
-            self.parted.append((key, mark()))
+            self.parted.append(Parted(key, next_key(), mark()))
 
     def assigned(self, variable: Any, value: Any) -> None:
         """Note that a variable has been given a value."""
         if len(self.assignments) < MOST_ASIDE:
-            note = Assigned(variable._key, variable.name, value._key, mark())
-            self.assignments.append(note)
+            places = variable._key, variable.name, value._key
+            self.assignments.append(Assigned(*places, next_key(), mark()))
 
     def drop_contents(self) -> None:
         """Free all values."""
@@ -298,12 +310,13 @@ def backprop(
         pulled = vjp(g, out, *values, **attrs)
         pointwise = primitive.pointwise
         for key, x, c in zip(in_keys, inputs, pulled):  # noqa: B905 (checked for custom rules)
-            if c is None or key not in reached or x.dtype.kind not in "fcV":
+            if key not in reached or x.dtype.kind not in "fcV":
                 continue
             if type(c) is FunctionType:
                 c = c()
-                if c is None:
-                    continue
+            if c is None:
+                record.refused.add((out_keys, key))
+                continue
             if pointwise and c is not g:
                 c = _masked(c, g)
             if c.shape != x.shape or c.dtype != x.dtype or conjugate or kind == "c":

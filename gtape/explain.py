@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gtape.backprop import Link, Record
+from gtape.backprop import Assigned, Link, Record
 from gtape.errors import Mark, Origin, resolve
 
+# What the key of a value said before the tape numbered it: made by an operation outside
+# every tape, or from Python or NumPy. Below them stand signs of threads.
 _MADE_OUTSIDE, _CONSTANT = -1, -2
+_LITERAL = 0  # a number beside a tensor keeps this key
 
 
 class Explanation(NamedTuple):
@@ -35,11 +38,12 @@ def explain(record: Record, target: Any, source: Any) -> Explanation:
     for check in (
         case.connected,
         case.integer_source,
+        case.unwatched,
         case.blocked,
         case.assigned,
         case.through_numpy,
         case.thread,
-        case.unwatched,
+        case.made_before,
         case.outside,
     ):
         found = check()
@@ -57,10 +61,14 @@ def _keys(out_keys: Any) -> tuple[int, ...]:
 
 
 def _name(value: Any) -> str:
-    name = getattr(value, "name", None)
-    if isinstance(name, str):
+    name = getattr(value, "name", None) if _is_variable(value) else None
+    if name is not None:
         return f"variable {name}"
     return f"tensor of shape {tuple(value.shape)}"
+
+
+def _is_variable(value: Any) -> bool:
+    return hasattr(type(value), "trainable")
 
 
 class _Case:
@@ -74,10 +82,11 @@ class _Case:
         self.links = sorted(links, key=lambda link: _keys(link.out_keys)[0])
         self.upstream = self._upstream(target._key)
         self.follows = self._follows(source._key)
+        self.reached = self._reached(source._key)
 
     def _upstream(self, key: int) -> set[int]:
         """The keys on which the target depends, by any operation."""
-        found = {key}
+        found = {key} if key > 0 else set()
         for link in reversed(self.links):
             if not found.isdisjoint(_keys(link.out_keys)):
                 found.update(link.in_keys)
@@ -91,9 +100,31 @@ class _Case:
                 found.update(_keys(link.out_keys))
         return found
 
+    def _reached(self, key: int) -> set[int]:
+        """The keys to which gradients flow back from, if the source is watched."""
+        found = {key} if key > 0 else set()
+        for link in self.links:
+            if self._enters(link, found) and link.primitive.vjp is not None:
+                kinds = zip(_keys(link.out_keys), link.kind, strict=True)
+                found.update(k for k, kind in kinds if kind in "fcV")
+        return found
+
+    def _enters(self, link: Link, found: set[int]) -> bool:
+        """Whether a gradient by one of the keys is among those of an operation."""
+        refused = self.record.refused
+        return any(
+            k in found and (link.out_keys, k) not in refused for k in link.in_keys
+        )
+
+    def _on_the_way(self) -> list[Link]:
+        """The operations on which the target depends."""
+        return [
+            k for k in self.links if not self.upstream.isdisjoint(_keys(k.out_keys))
+        ]
+
     def _answer(self, reason: str, text: str, place: Mark | None) -> Explanation:
         if place is None:
-            return Explanation(reason, text, None)
+            return Explanation(reason, f"{text}.", None)
         at = resolve(place)
         return Explanation(reason, f"{text} (at {at})", at)
 
@@ -105,6 +136,14 @@ class _Case:
         """Whether an old key says: made by this thread, outside the tape."""
         return sign in (_MADE_OUTSIDE, -self.record.thread)
 
+    def _foreign(self, sign: int) -> bool:
+        """Whether an old key says: made by another thread."""
+        return sign < _CONSTANT and sign != -self.record.thread
+
+    def _sign(self, key: int) -> int:
+        """What the key of a value said before the tape numbered it."""
+        return self.record.named.get(key, key)
+
     def _made(self, key: int) -> Mark | None:
         """Where a value was made, as far as the tape saw."""
         return next((k.place for k in self.links if key in _keys(k.out_keys)), None)
@@ -113,23 +152,18 @@ class _Case:
 
     def connected(self) -> Explanation | None:
         key = self.source._key
-        if key not in self.record.known or not self.source.dtype.is_differentiable:
+        itself = _is_variable(self.source) and self.target._key == key
+        known = itself or key in self.record.known
+        if not known or not self.source.dtype.is_differentiable:
             return None
-        reached = {key}
-        for link in self.links:
-            if reached.isdisjoint(link.in_keys) or not self._passes(link):
-                continue
-            reached.update(_keys(link.out_keys))
-        if self.target._key not in reached:
+        if self.target._key not in self.reached:
             return None
-        text = (
+        return self._answer(
+            "connected",
             f"The {self.target_name} depends on the {self.source_name}: the gradient "
-            "exists."
+            "exists",
+            None,
         )
-        return Explanation("connected", text, None)
-
-    def _passes(self, link: Link) -> bool:
-        return link.primitive.vjp is not None and link.kind in "fcV"
 
     def integer_source(self) -> Explanation | None:
         if self.source.dtype.is_differentiable:
@@ -137,24 +171,53 @@ class _Case:
         return self._answer(
             "integer",
             f"The {self.source_name} is {self.source.dtype}: only floating-point "
-            "values have "
-            "gradients. Write 1.0 for 1, or give it a float dtype",
+            "values have gradients. Write 1.0 for 1, or give it a float dtype",
             self._first_use(),
         )
 
+    def unwatched(self) -> Explanation | None:
+        """The target depends on the source, but the tape did not know that it counts."""
+        key = self.source._key
+        if key in self.record.known or self.target._key not in self.follows:
+            return None
+        if _is_variable(self.source):
+            return self._unwatched_variable()
+        if self._computed(self._sign(key)):
+            return self._answer(
+                "rebound",
+                f"The {self.source_name} is not a variable but was computed before the "
+                "tape, so it is not watched. If a statement such as s = s + 1 has "
+                "rebound a variable's name, use s.assign_add(1); else call tape.watch",
+                self._first_use(),
+            )
+        return self._answer(
+            "not watched",
+            f"The {self.source_name} is a constant, which tapes do not watch. Make it "
+            "a gt.Variable, or call tape.watch",
+            self._first_use(),
+        )
+
+    def _unwatched_variable(self) -> Explanation:
+        if self.source.trainable:
+            text = (
+                "The tape has watch_accessed_variables=False, and the "
+                f"{self.source_name} was not given to tape.watch"
+            )
+        else:
+            text = (
+                f"The {self.source_name} has trainable=False, so tapes do not watch "
+                "it. Call tape.watch, or make it trainable"
+            )
+        return self._answer("not watched", text, self._first_use())
+
     def blocked(self) -> Explanation | None:
         """There is a path, and an operation on it through which no gradient flows."""
-        if (
-            self.target._key not in self.follows
-            or self.source._key not in self.record.known
-        ):
+        if self.target._key not in self.follows:
             return None
         for link in self.links:
-            keys = _keys(link.out_keys)
-            on_path = not self.follows.isdisjoint(link.in_keys)
-            if not on_path or self.upstream.isdisjoint(keys) or self._passes(link):
-                continue
-            return self._blocker(link)
+            needed = self.upstream.intersection(_keys(link.out_keys))
+            if not self.reached.isdisjoint(link.in_keys) and needed - self.reached:
+                return self._blocker(link)
         return None
 
     def _blocker(self, link: Link) -> Explanation:
@@ -165,133 +228,112 @@ class _Case:
                 "is wanted"
             )
             return self._answer("stop_gradient", text, link.place)
-        if link.primitive.vjp is not None:
+        if link.primitive.vjp is None:
             text = (
-                f"{name} gives an integer or bool: no gradient flows through such a "
-                "value. Stay "
-                "in floats"
+                f"{name} has no gradient: {link.primitive.why}. Use a smooth function "
+                "in its place"
             )
-            return self._answer("integer", text, link.place)
+            return self._answer("no gradient", text, link.place)
+        if not self._enters(link, self.reached):
+            text = (
+                f"{name} has no gradient by this argument. Let the argument be a "
+                "constant, or use another function"
+            )
+            return self._answer("no gradient", text, link.place)
         text = (
-            f"{name} has no gradient: {link.primitive.why}. Use a smooth function in "
-            "its place"
+            f"{name} gives an integer or bool: no gradient flows through such a value. "
+            "Stay in floats"
         )
-        return self._answer("no gradient", text, link.place)
+        return self._answer("integer", text, link.place)
 
     def assigned(self) -> Explanation | None:
         """The source went into a variable, and the target comes from that variable."""
-        for note in self.record.assignments:
-            if note.value_key in self.follows and note.variable_key in self.upstream:
-                return self._answer(
-                    "assigned",
-                    f"The value was assigned to variable {note.name}, and assignment "
-                    "is not "
-                    "differentiated. Compute with the value itself: w = w + a in place "
-                    "of "
-                    "w.assign_add(a)",
-                    note.place,
-                )
-        return None
-
-    def through_numpy(self) -> Explanation | None:
-        if self.target._key in self.follows:
+        note = self._assignments().get(self.target._key)
+        if note is None:
             return None
-        for key, place in self.record.parted:
-            if key in self.follows:
-                return self._answer(
-                    "left through NumPy",
-                    "The value went to NumPy, where the tape cannot follow. Use the gt "
-                    "function "
-                    "of that name, and convert afterwards",
-                    place,
-                )
-        return None
-
-    def thread(self) -> Explanation | None:
-        for link in self.links:
-            if self.upstream.isdisjoint(_keys(link.out_keys)):
-                continue
-            signs = [self.record.named.get(k, 0) for k in link.in_keys]
-            if any(s < _CONSTANT and s != -self.record.thread for s in signs):
-                return self._answer(
-                    "other thread",
-                    "A value comes from another thread: a tape records the thread that "
-                    "entered "
-                    "it. Compute it in this one, or take its gradient there",
-                    link.place,
-                )
-        return None
-
-    def unwatched(self) -> Explanation | None:
-        key = self.source._key
-        if key in self.record.known:
-            return None
-        if hasattr(self.source, "trainable"):
-            return self._unwatched_variable()
-        before = self.record.named.get(key, key)
-        if self._computed(before):
-            return self._answer(
-                "rebound",
-                f"The {self.source_name} is not a variable but was computed before the "
-                "tape, so "
-                "it is not watched. If a statement such as s = s + 1 has rebound a "
-                "variable's "
-                "name, use s.assign_add(1); else call tape.watch",
-                self._first_use(),
-            )
         return self._answer(
-            "not watched",
-            f"The {self.source_name} is a constant, which tapes do not watch. Make it "
-            "a "
-            "gt.Variable, or call tape.watch",
-            self._first_use() or self._made(key),
+            "assigned",
+            f"The value was assigned to variable {note.name}, and assignment is not "
+            "differentiated. Compute with the value itself: w = w + a in place of "
+            "w.assign_add(a)",
+            note.place,
         )
 
-    def _unwatched_variable(self) -> Explanation | None:
-        use = self._first_use()
-        if not self.source.trainable:
-            return self._answer(
-                "not watched",
-                f"The {self.source_name} has trainable=False, so tapes do not watch "
-                "it. Call "
-                "tape.watch, or make it trainable",
-                use,
-            )
-        if not self.record.watch_accessed:
-            return self._answer(
-                "not watched",
-                "The tape has watch_accessed_variables=False, and the "
-                f"{self.source_name} was "
-                "not given to tape.watch",
-                use,
-            )
-        return self._made_before()
-
-    def _made_before(self) -> Explanation | None:
-        for link in self.links:
-            if self.upstream.isdisjoint(_keys(link.out_keys)):
+    def _assignments(self) -> dict[int, Assigned | None]:
+        """What depends on the source, each with the first assignment on the way."""
+        key = self.source._key
+        found: dict[int, Assigned | None] = {key: None} if key > 0 else {}
+        links = [(_keys(link.out_keys)[0], link) for link in self.links]
+        notes = [(note.number, note) for note in self.record.assignments]
+        for _, event in sorted([*links, *notes], key=lambda pair: pair[0]):
+            if isinstance(event, Assigned):
+                if event.value_key in found:
+                    found[event.variable_key] = found[event.value_key] or event
+                elif event.variable_key != key:
+                    found.pop(event.variable_key, None)
                 continue
-            if any(self._computed(self.record.named.get(k, 0)) for k in link.in_keys):
+            seen = [found[k] for k in event.in_keys if k in found]
+            if seen:
+                first = next((note for note in seen if note is not None), None)
+                found.update(dict.fromkeys(_keys(event.out_keys), first))
+        return found
+
+    def through_numpy(self) -> Explanation | None:
+        """The source's value left, and a constant made later is in the target."""
+        left = [note for note in self.record.parted if note.key in self.follows]
+        if not left:
+            return None
+        back = [
+            _keys(link.out_keys)[0]
+            for link in self._on_the_way()
+            if any(self._sign(k) in (_LITERAL, _CONSTANT) for k in link.in_keys)
+        ]
+        if self._sign(self.target._key) == _CONSTANT:
+            back.append(left[-1].number + 1)
+        before = [note for note in left if back and note.number < back[-1]]
+        if not before:
+            return None
+        return self._answer(
+            "left through NumPy",
+            "The value went to NumPy, where the tape cannot follow. Use the gt "
+            "function of that name, and convert afterwards",
+            before[-1].place,
+        )
+
+    def thread(self) -> Explanation | None:
+        text = (
+            "A value comes from another thread: a tape records the thread that entered "
+            "it. Compute it in this one, or take its gradient there"
+        )
+        for link in self._on_the_way():
+            if any(self._foreign(self._sign(k)) for k in link.in_keys):
+                return self._answer("other thread", text, link.place)
+        if self._foreign(self._sign(self.target._key)):
+            return self._answer("other thread", text, None)
+        return None
+
+    def made_before(self) -> Explanation | None:
+        """Something that was not recorded went into the target."""
+        for link in self._on_the_way():
+            if any(self._computed(self._sign(k)) for k in link.in_keys):
                 return self._answer(
                     "made before the tape",
-                    "A value that was computed before the tape began to record is a "
-                    "constant "
-                    f"for it, and the {self.source_name} went into it, if at all, "
-                    "there. Compute "
-                    "it inside the block",
+                    "A value that was computed before the tape began to record, or "
+                    "while it did not record, is a constant for it, and the "
+                    f"{self.source_name} went into it, if at all, there. Compute it "
+                    "inside the block",
                     link.place,
                 )
         return None
 
     def outside(self) -> Explanation | None:
         """The target itself was not computed while the tape recorded."""
-        made = self._made(self.target._key)
-        if made is None and self.target._key != self.source._key:
-            return Explanation(
-                "outside the tape",
-                f"The {self.target_name} was not computed while the tape recorded. "
-                "Compute it "
-                "inside the block, and not in stop_recording.",
-                None,
-            )
-        return self._made_before()
+        key = self.target._key
+        if self._made(key) is not None or not self._computed(self._sign(key)):
+            return None
+        return self._answer(
+            "outside the tape",
+            f"The {self.target_name} was not computed while the tape recorded. Compute "
+            "it inside the block, and not in stop_recording",
+            self._made(key),
+        )

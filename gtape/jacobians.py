@@ -177,7 +177,7 @@ def own(c: Any) -> Any:
     """
     if type(c) is EagerTensor:
         return EagerTensor(c._array, c._key)
-    return c if isinstance(c, Tensor) else EagerTensor(c)
+    return c if isinstance(c, Tensor) else EagerTensor(c, dispatch.UNFOLLOWED)
 
 
 _FEW_ROWS = 4  # so many passes on bare arrays are faster than one on a batch

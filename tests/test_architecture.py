@@ -42,7 +42,7 @@ ROWS = {
         ops.printing ops.numerics ops.checks ops.shape_checks ops.debugging
         ops.numpy_functions ops.numpy_protocol ops
     """,
-    3: "linalg tensor eager indexed_slices scatter variable",
+    3: "linalg math tensor eager indexed_slices scatter variable",
     4: """
         batching vectorize backprop explain jacobians tape forward custom transforms
         gradients testing module

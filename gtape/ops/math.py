@@ -358,6 +358,6 @@ def log10(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.log10(1000.).numpy()
-        np.float32(3.0)
+        >>> gt.log10(100.).numpy()
+        np.float32(2.0)
     """
