@@ -58,22 +58,14 @@ class Link(NamedTuple):
     place: Mark
 
 
-class Assigned(NamedTuple):
-    """A value given to a variable."""
+class Note(NamedTuple):
+    """A value that left for NumPy, or was given to a variable."""
 
-    variable_key: int
-    name: str
     value_key: int
-    number: int  # stands among the keys of results: what is larger came later
+    number: int  # one of the keys, of which larger ones are later
     place: Mark
-
-
-class Parted(NamedTuple):
-    """A value that left for NumPy."""
-
-    key: int
-    number: int
-    place: Mark
+    variable_key: int = 0
+    name: str = ""
 
 
 # The fields of Link, and (inputs, out, attrs), as plain tuples: making a named one
@@ -104,6 +96,7 @@ class Record:
         "parted",
         "refused",
         "thread",
+        "unwatched",
         "variables",
         "watch_accessed",
     )
@@ -114,13 +107,12 @@ class Record:
         self.contents: list[_Contents] = []
         self.known: set[int] = set()
         self.variables: dict[int, Any] = {}
-        self.named: dict[
-            int, int
-        ] = {}  # the old key of values that came from elsewhere
+        self.named: dict[int, int] = {}  # the old keys of values from elsewhere
         self.aside: list[_Link] = []
-        self.parted: list[Parted] = []
+        self.parted: list[Note] = []
+        self.unwatched: set[int] = set()  # the keys of variables that were read
         self.refused: set[tuple[Any, int]] = set()  # (out_keys, in_key) without a rule
-        self.assignments: list[Assigned] = []
+        self.assignments: list[Note] = []
         self.on_tensors = False
         self.thread = threading.get_ident()
 
@@ -154,8 +146,7 @@ class Record:
         if key <= 0:
             key = out._key = next_key()
         self.known.add(key)
-        # The operation's own function is gtape's; from its caller on, look for the
-        # user.
+        # From the caller of the operation's own function on, look for the user.
         frame = _getframe(3)
         while frame.f_code.co_filename.startswith(PACKAGE):
             frame = frame.f_back or _getframe(0)
@@ -178,13 +169,11 @@ class Record:
         if primitive.multiple:
             self.known.update(out_keys)
             kept: Any = tuple([_kept(o._array, keep_out) for o in out])
-            kind = "".join([o.dtype.kind for o in kept])
         else:
             self.known.add(out_keys)
             kept = _kept(out._array, keep_out)
-            kind = kept.dtype.kind
         self.on_tensors |= primitive.on_tensors
-        self.links.append((primitive, keys, out_keys, kind, mark()))
+        self.links.append((primitive, keys, out_keys, _kind(out), mark()))
         self.contents.append((tuple(values), kept, attrs))
 
     def _name(self, inputs: Sequence[Any]) -> tuple[int, ...]:
@@ -205,31 +194,29 @@ class Record:
 
     def _aside(self, primitive: Primitive, inputs: Sequence[Any], out: Any) -> None:
         """Note an operation that depends on nothing watched."""
-        if len(self.aside) >= MOST_ASIDE:
-            return
-        keys = self._name(inputs)
-        out_keys = self._number(out)
-        results = out if primitive.multiple else (out,)
-        kind = "".join([r._array.dtype.kind for r in results])
-        self.aside.append((primitive, keys, out_keys, kind, mark()))
+        if len(self.aside) < MOST_ASIDE:
+            keys, out_keys = self._name(inputs), self._number(out)
+            self.aside.append((primitive, keys, out_keys, _kind(out), mark()))
 
     def read(self, variable: Any) -> None:
         """Watch a variable that is read."""
         key = variable._key
-        if key not in self.known and self.watch_accessed and variable._trainable:
+        if self.watch_accessed and variable._trainable:
             self.known.add(key)
             self.variables[key] = variable
+        else:
+            self.unwatched.add(key)
 
     def left(self, key: int) -> None:
         """Note that a value has left for NumPy."""
         if len(self.parted) < MOST_ASIDE:
-            self.parted.append(Parted(key, next_key(), mark()))
+            self.parted.append(Note(key, next_key(), mark()))
 
     def assigned(self, variable: Any, value: Any) -> None:
         """Note that a variable has been given a value."""
         if len(self.assignments) < MOST_ASIDE:
-            places = variable._key, variable.name, value._key
-            self.assignments.append(Assigned(*places, next_key(), mark()))
+            note = Note(value._key, next_key(), mark(), variable._key, variable.name)
+            self.assignments.append(note)
 
     def drop_contents(self) -> None:
         """Free all values."""
@@ -244,6 +231,11 @@ def _shed(primitive: Primitive, values: list[Any]) -> None:
             keep = keep_inputs[i] if i < len(keep_inputs) else keep_rest
             if not keep:
                 values[i] = Shell(value.shape, value.dtype)
+
+
+def _kind(out: Any) -> str:
+    results = out if type(out) is tuple else (out,)
+    return "".join([r._array.dtype.kind for r in results])
 
 
 def _kept(value: Any, keep: bool) -> Any:
@@ -336,17 +328,14 @@ def _wrapped(
 ) -> tuple[Sequence[Any], Any]:
     """Return kept values as operands of the current interpreter."""
     primitive, in_keys, out_keys, _, _ = link
-    values = [
-        v if type(v) is Shell else wrap(v, k)
-        for v, k in zip(inputs, in_keys, strict=True)
-    ]
-    if not primitive.multiple:
-        return values, out if type(out) is Shell else wrap(out, out_keys)
-    results = [
-        o if type(o) is Shell else wrap(o, k)
-        for o, k in zip(out, out_keys, strict=True)
-    ]
-    return values, tuple(results)
+    if primitive.multiple:
+        return _open(wrap, inputs, in_keys), tuple(_open(wrap, out, out_keys))
+    return _open(wrap, inputs, in_keys), _open(wrap, (out,), (out_keys,))[0]
+
+
+def _open(wrap: Wrap, kept: Sequence[Any], keys: Sequence[int]) -> list[Any]:
+    pairs = zip(kept, keys, strict=True)
+    return [value if type(value) is Shell else wrap(value, k) for value, k in pairs]
 
 
 def _masked(c: Any, g: Any) -> Any:
@@ -372,8 +361,7 @@ def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) 
         if lead < 0 or any(d not in (1, n) for d, n in zip(wanted, tail, strict=True)):
             raise ShapeError(
                 f"the gradient of {primitive.name} has shape {tuple(shape)} for an "
-                "input of "
-                f"shape {tuple(wanted)}",
+                f"input of shape {tuple(wanted)}",
                 "Return a gradient of the input's shape",
                 at=resolve(place),
             )

@@ -129,7 +129,6 @@ def custom_gradient(f: F) -> F:
         >>> tape.gradient(y, x).numpy()
         np.float32(1.0)
     """
-
     name = name_of("custom_gradient", f)
 
     @functools.wraps(f)
@@ -257,7 +256,6 @@ def recompute_grad(f: F) -> F:
         >>> tape.gradient(y, x).numpy()
         np.float32(12.0)
     """
-
     name_of("recompute_grad", f)
 
     @functools.wraps(f)
@@ -310,7 +308,6 @@ def grad_pass_through(f: F) -> F:
         >>> tape.gradient(y, x).numpy()
         np.float32(3.0)
     """
-
     name = name_of("grad_pass_through", f)
 
     @functools.wraps(f)

@@ -209,7 +209,7 @@ def _from_numpy(value: object) -> DType:
         raise DTypeError(f"{value!r} is not a dtype", f"Use one of {names}")
     try:
         numpy_dtype = np.dtype(value)  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError):
         raise DTypeError(f"{value!r} is not a dtype", f"Use one of {names}") from None
     found = _BY_NUMPY.get(numpy_dtype.newbyteorder("="))
     if found is None:

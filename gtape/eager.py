@@ -147,7 +147,8 @@ class EagerTensor(Tensor):
     def __deepcopy__(self, memo: Any) -> EagerTensor:
         return EagerTensor(self._array, self._key)
 
-    __copy__ = None
+    def __copy__(self) -> EagerTensor:
+        return EagerTensor(self._array, self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return EagerTensor, (np.array(self._array),)
@@ -182,10 +183,8 @@ class EagerTensor(Tensor):
             try:
                 return format(array[()].item(), spec)
             except ValueError:
-                raise ArgumentError(
-                    f"format: {spec!r} is no format of a scalar of {self.dtype}",
-                    "Use one of Python's, such as .3f for floats",
-                ) from None
+                text = f"format: {spec!r} is no format of a scalar of {self.dtype}"
+                raise ArgumentError(text, "Use another, such as .3f") from None
         return str(array if array.ndim else array[()])
 
     # --- NumPy ------------------------------------------------------------------------

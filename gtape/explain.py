@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gtape.backprop import Assigned, Link, Record
+from gtape.backprop import Link, Note, Record
 from gtape.errors import Mark, Origin, resolve
 
 # What the key of a value said before the tape numbered it: made by an operation outside
@@ -78,6 +78,7 @@ class _Case:
         self.record = record
         self.target, self.source = target, source
         self.target_name, self.source_name = _name(target), _name(source)
+        self.aside = {link[2] for link in record.aside}  # by out_keys
         links = [Link(*link) for link in (*record.links, *record.aside)]
         self.links = sorted(links, key=lambda link: _keys(link.out_keys)[0])
         self.upstream = self._upstream(target._key)
@@ -104,10 +105,13 @@ class _Case:
         """The keys to which gradients flow back from, if the source is watched."""
         found = {key} if key > 0 else set()
         for link in self.links:
-            if self._enters(link, found) and link.primitive.vjp is not None:
+            if self._enters(link, found) and self._has_rule(link):
                 kinds = zip(_keys(link.out_keys), link.kind, strict=True)
                 found.update(k for k, kind in kinds if kind in "fcV")
         return found
+
+    def _has_rule(self, link: Link) -> bool:
+        return link.primitive.vjp is not None and link.out_keys not in self.aside
 
     def _enters(self, link: Link, found: set[int]) -> bool:
         """Whether a gradient by one of the keys is among those of an operation."""
@@ -144,9 +148,16 @@ class _Case:
         """What the key of a value said before the tape numbered it."""
         return self.record.named.get(key, key)
 
-    def _made(self, key: int) -> Mark | None:
-        """Where a value was made, as far as the tape saw."""
-        return next((k.place for k in self.links if key in _keys(k.out_keys)), None)
+    def _not_recorded(self, key: int) -> bool:
+        """Whether a value is the result of an operation that the tape did not see."""
+        sign = self._sign(key)
+        if sign <= 0:
+            return self._computed(sign)
+        return not (
+            key in self.record.known
+            or key in self.record.unwatched
+            or any(key in _keys(link.out_keys) for link in self.links)
+        )
 
     # --- The reasons, in the order in which they are asked ----------------------------
 
@@ -176,7 +187,7 @@ class _Case:
         )
 
     def unwatched(self) -> Explanation | None:
-        """The target depends on the source, but the tape did not know that it counts."""
+        """The target depends on the source, which the tape does not watch."""
         key = self.source._key
         if key in self.record.known or self.target._key not in self.follows:
             return None
@@ -192,8 +203,8 @@ class _Case:
             )
         return self._answer(
             "not watched",
-            f"The {self.source_name} is a constant, which tapes do not watch. Make it "
-            "a gt.Variable, or call tape.watch",
+            f"The {self.source_name} is no variable, and the tape was not asked to "
+            "watch it. Make it a gt.Variable, or call tape.watch",
             self._first_use(),
         )
 
@@ -222,6 +233,9 @@ class _Case:
 
     def _blocker(self, link: Link) -> Explanation:
         name = link.primitive.name
+        if link.out_keys in self.aside:
+            text = f"The {self.source_name} was watched only after it had been used"
+            return self._answer("not watched", text, link.place)
         if name == "stop_gradient":
             text = (
                 "stop_gradient makes its result a constant; remove it where a gradient "
@@ -259,14 +273,16 @@ class _Case:
             note.place,
         )
 
-    def _assignments(self) -> dict[int, Assigned | None]:
+    def _assignments(self) -> dict[int, Note | None]:
         """What depends on the source, each with the first assignment on the way."""
         key = self.source._key
-        found: dict[int, Assigned | None] = {key: None} if key > 0 else {}
-        links = [(_keys(link.out_keys)[0], link) for link in self.links]
-        notes = [(note.number, note) for note in self.record.assignments]
-        for _, event in sorted([*links, *notes], key=lambda pair: pair[0]):
-            if isinstance(event, Assigned):
+        found: dict[int, Note | None] = {key: None} if key > 0 else {}
+        events: list[tuple[int, Any]] = [
+            *[(_keys(link.out_keys)[0], link) for link in self.links],
+            *[(note.number, note) for note in self.record.assignments],
+        ]
+        for _, event in sorted(events, key=lambda pair: pair[0]):
+            if isinstance(event, Note):
                 if event.value_key in found:
                     found[event.variable_key] = found[event.value_key] or event
                 elif event.variable_key != key:
@@ -280,7 +296,7 @@ class _Case:
 
     def through_numpy(self) -> Explanation | None:
         """The source's value left, and a constant made later is in the target."""
-        left = [note for note in self.record.parted if note.key in self.follows]
+        left = [note for note in self.record.parted if note.value_key in self.follows]
         if not left:
             return None
         back = [
@@ -315,7 +331,7 @@ class _Case:
     def made_before(self) -> Explanation | None:
         """Something that was not recorded went into the target."""
         for link in self._on_the_way():
-            if any(self._computed(self._sign(k)) for k in link.in_keys):
+            if any(self._not_recorded(k) for k in link.in_keys):
                 return self._answer(
                     "made before the tape",
                     "A value that was computed before the tape began to record, or "
@@ -328,12 +344,11 @@ class _Case:
 
     def outside(self) -> Explanation | None:
         """The target itself was not computed while the tape recorded."""
-        key = self.target._key
-        if self._made(key) is not None or not self._computed(self._sign(key)):
+        if _is_variable(self.target) or not self._not_recorded(self.target._key):
             return None
         return self._answer(
             "outside the tape",
             f"The {self.target_name} was not computed while the tape recorded. Compute "
             "it inside the block, and not in stop_recording",
-            self._made(key),
+            None,
         )

@@ -26,6 +26,7 @@ from gtape.errors import (
     TapeError,
 )
 from gtape.jacobians import differentiable, own, tensors_of, value_of
+from gtape.ops.common import name_of
 from gtape.ops.linear import identity
 from gtape.primitive import Primitive
 
@@ -221,6 +222,21 @@ def own_primal(primal: Any) -> Any:
     return identity(primal)
 
 
+def check_primals(name: str, primals: Any, tangents: Any) -> None:
+    """Require two tuples or lists.
+
+    Raises:
+        ArgumentTypeError: If one of them is something else.
+    """
+    for given in (primals, tangents):
+        if not isinstance(given, (tuple, list)):
+            raise ArgumentTypeError(
+                f"{name}: primals and tangents must be tuples, one entry for each "
+                f"argument, got a {type(given).__name__}",
+                f"Write {name}(f, (x,), (t,))",
+            )
+
+
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -241,13 +257,8 @@ def jvp(
         >>> float(y), float(t)
         (9.0, 6.0)
     """
-    if not isinstance(primals, (tuple, list)) or not isinstance(
-        tangents, (tuple, list)
-    ):
-        raise ArgumentTypeError(
-            "jvp: primals and tangents must be tuples, one entry for each argument",
-            "Write jvp(f, (x,), (t,))",
-        )
+    name_of("jvp", f)
+    check_primals("jvp", primals, tangents)
     inputs = tuple([own_primal(p) for p in primals])
     with ForwardAccumulator(inputs, tuple(tangents)) as accumulator:
         value = f(*inputs)

@@ -168,7 +168,7 @@ class GradientTape:
                 "Call it inside the tape's block",
             )
         for leaf in nest.flatten(tensor):
-            if not isinstance(leaf, (Tensor, Variable)):
+            if not issubclass(type(leaf), (Tensor, Variable)):
                 raise WatchError(
                     f"watch: {leaf!r} of type {type(leaf).__name__} is neither a "
                     "tensor nor a variable",

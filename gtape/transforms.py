@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gtape.errors import ArgumentError, ArgumentTypeError, GradientError
-from gtape.forward import jvp, own_primal
+from gtape.forward import check_primals, jvp, own_primal
 from gtape.ops.common import name_of
 from gtape.tape import GradientTape
 from gtape.tensor import Tensor
@@ -141,6 +141,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
         >>> [float(g) for g in pull(1.0)]
         [3.0, 2.0]
     """
+    name_of("vjp", f)
     inputs = [own_primal(p) for p in primals]
     with GradientTape(True, watch_accessed_variables=False) as tape:
         tape.watch(inputs)
@@ -175,6 +176,7 @@ def hvp(
         >>> product.numpy()
         array([6., 0.], dtype=float32)
     """
+    check_primals("hvp", primals, vectors)
     gradients = grad(f, tuple(range(len(primals))))
     _, products = jvp(gradients, primals, vectors)
     return tuple(products)

@@ -1,4 +1,4 @@
-"""Derivatives as functions: against closed forms, each other, and finite differences."""
+"""Derivatives as functions: against closed forms, each other and differences."""
 
 import numpy as np
 import pytest
@@ -188,7 +188,7 @@ def test_recompute_grad_gives_the_same_to_second_order():
                 np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
-# --- vectorized_map ----------------------------------------------------------------------
+# --- vectorized_map ------------------------------------------------------------------
 
 W = np.linspace(-1.0, 1.0, 9).reshape(3, 3)
 ROWS = np.linspace(-0.9, 1.3, 12).reshape(4, 3)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gtape import philox
 from gtape.dtypes import DTypeLike
-from gtape.errors import ArgumentError
+from gtape.errors import ArgumentError, TensorMemoryError
 from gtape.ops import distributions
 from gtape.ops.common import Tensor, TensorLike, as_int
 from gtape.ops.creation import made
@@ -109,6 +109,8 @@ class Generator:
             False
         """
         [number] = as_shape("Generator.split", as_int("Generator", "count", count))
+        if number > 2**32:
+            raise TensorMemoryError(f"Generator.split: {number} of them", "Use fewer")
         parent = int(philox.fold(*self._state.advance()))
         return [Generator(int(seed)) for seed in philox.split(parent, number)]
 

@@ -20,7 +20,7 @@ from gtape.ops.common import (
 )
 from gtape.ops.linear import cast, where
 from gtape.primitive import Primitive, floating, inexact, number
-from gtape.spec import TensorSpec
+from gtape.spec import TensorSpec, broadcast_shapes
 
 # --- Absolute value and complex parts -------------------------------------------------
 
@@ -170,7 +170,7 @@ _complex = Primitive(
     "complex",
     forward=_complex_forward,
     spec=lambda re, im: TensorSpec(
-        np.broadcast_shapes(re.shape, im.shape),
+        broadcast_shapes("complex", re.shape, im.shape),
         "complex64" if re.dtype == "float32" else "complex128",
     ),
     vjp=lambda g, _out, _re, _im: (lambda: real_part(g), lambda: negative(imag(g))),
@@ -358,6 +358,6 @@ def log10(x: TensorLike) -> Tensor:
 
     Example:
         >>> import gtape as gt
-        >>> gt.log10(100.).numpy()
-        np.float32(2.0)
+        >>> gt.log10(1.).numpy()
+        np.float32(0.0)
     """

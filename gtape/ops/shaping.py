@@ -186,7 +186,7 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
         )
         if sorted(order) != list(range(x.ndim)):
             raise ShapeError(
-                f"transpose: perm {list(perm)} for a tensor of rank {x.ndim}",
+                f"transpose: perm {list(order)} for a tensor of rank {x.ndim}",
                 "Name each axis once",
             )
     return apply(_transpose, x, perm=order)

@@ -83,6 +83,25 @@ def takes_argument(function: Callable[..., Any]) -> bool:
     return any(p.kind in positional and p.default is p.empty for p in parameters)
 
 
+def check_config(name: str, kind: type, config: Any) -> None:
+    """Require a dict of arguments that make an optimizer.
+
+    Raises:
+        ArgumentTypeError: If it is no dict, or an argument is unknown.
+    """
+    if not isinstance(config, dict):
+        raise ArgumentTypeError(
+            f"{name}: {config!r} is not a dict", "Give what get_config returned"
+        )
+    known = list(inspect.signature(kind).parameters)
+    for key in config:
+        if key not in known:
+            raise ArgumentTypeError(
+                f"{name}: there is no argument {key!r}",
+                f"The arguments are {', '.join(known)}",
+            )
+
+
 def pairs_of(grads_and_variables: Iterable[Any]) -> list[tuple[Any, Variable]]:
     """Return the pairs of a gradient and a variable, those without a gradient left out.
 

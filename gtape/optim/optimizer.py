@@ -7,7 +7,6 @@ records or traces, it works on bare arrays.
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self, TypeAlias
@@ -18,12 +17,13 @@ from gtape import dispatch, nest
 from gtape.dispatch import on_arrays
 from gtape.dtypes import NumpyDType, as_numpy_dtype
 from gtape.eager import EagerTensor
-from gtape.errors import ArgumentError, ArgumentTypeError
+from gtape.errors import ArgumentError
 from gtape.ops.common import convert, one_of
 from gtape.ops.linear import cast
 from gtape.optim import clipping, steps
 from gtape.optim.arguments import (
     as_number,
+    check_config,
     gradient_for,
     in_range,
     pairs_of,
@@ -256,13 +256,7 @@ class Optimizer(ABC):
         Raises:
             ArgumentTypeError: If an argument is unknown.
         """
-        known = list(inspect.signature(cls).parameters)
-        unknown = [key for key in config if key not in known]
-        if unknown:
-            raise ArgumentTypeError(
-                f"{cls.__name__}.from_config: there is no argument {unknown[0]!r}",
-                f"The arguments are {', '.join(known)}",
-            )
+        check_config(f"{cls.__name__}.from_config", cls, config)
         return cls(**config)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -352,9 +346,9 @@ class Optimizer(ABC):
                 if not callable(var_list):
                     tape.watch(var_list)
                 loss = loss()
-        elif tape is None:
+        elif not isinstance(tape, GradientTape):
             raise ArgumentError(
-                "minimize: the loss is a tensor, and there is no tape",
+                f"minimize: the loss is a tensor, and there is no tape but {tape!r}",
                 "Give the tape that recorded it, or a function that computes the loss",
             )
         variables = nest.flatten(var_list() if callable(var_list) else var_list)

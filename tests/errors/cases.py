@@ -37,7 +37,7 @@ class Case:
 
     id: str
     call: Callable[[], Any]
-    error: Any
+    error: type[gt.errors.GtapeError]
     says: tuple[str, ...]
 
 

@@ -325,7 +325,7 @@ row(
 row(
     "conv2d-padding-none",
     lambda: gt.nn.conv2d(IMAGE, FILTERS, 1, None),
-    ArgumentError,
+    ArgumentTypeError,
     "conv2d",
     "None",
 )
