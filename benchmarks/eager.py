@@ -143,12 +143,8 @@ def one_operation(
 
 def importing(rounds: int) -> dict[str, float]:
     """Return how long imports take in fresh processes."""
-    times = {m: min(found) for m, found in import_time.measure(rounds).items()}
-    return {
-        "gtape_seconds": times["gtape"],
-        "numpy_seconds": times["numpy"],
-        "ratio": times["gtape"] / times["numpy"],
-    }
+    numpy, gtape, ratio = import_time.measure(rounds)
+    return {"gtape_seconds": gtape, "numpy_seconds": numpy, "ratio": ratio}
 
 
 # --- Text -----------------------------------------------------------------------------
@@ -244,7 +240,7 @@ def measure(
                 print(f"\n{'':32}{''.join(f'{h:>10}' for h in heads)}  bar")
             operations.append(one_operation(libraries["gtape"], label, options))
             show_operation(operations[-1])
-    imports = importing(options.turns) if wanted("import") else None
+    imports = importing(2 * options.turns) if wanted("import") else None
     if imports:
         print(
             f"\nimport gtape {imports['gtape_seconds'] * 1e3:.0f} ms, import numpy "

@@ -104,8 +104,8 @@ def custom_gradient(f: F) -> F:
     """Decorate a function that brings its own gradient.
 
     The function returns (outputs, grad_fn). grad_fn takes an upstream gradient for each
-    output and returns a gradient (or `None`) for each positional tensor argument, of its
-    shape. Keyword arguments are not differentiated. If the function reads trainable
+    output and returns a gradient (or `None`) for each positional tensor argument, of
+    its shape. Keyword arguments are not differentiated. If the function reads trainable
     variables, grad_fn takes `variables=None` and returns (gradients, their gradients).
 
     Args:
@@ -245,8 +245,8 @@ def recompute_grad(f: F) -> F:
     It saves memory for the time of one more evaluation.
 
     Args:
-        f: A function of tensors that may read variables. Its random numbers come out the
-            same again; nothing else may change between the evaluations.
+        f: A function of tensors that may read variables. Its random numbers come out
+            the same again; nothing else may change between the evaluations.
 
     Example:
         >>> import gtape as gt

@@ -1,4 +1,4 @@
-"""The four functions of TensorFlow 1's eager mode: gradients by arguments or variables."""
+"""The four functions of TensorFlow 1's eager mode: gradients of calls."""
 
 from __future__ import annotations
 

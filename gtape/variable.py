@@ -64,9 +64,9 @@ class Variable(ScatterMethods, Operators):
 
     Example:
         >>> import gtape as gt
-        >>> v = gt.Variable([1.0, 2.0], name="weights")
+        >>> v = gt.Variable([1.0, 2.0], name="offsets")
         >>> v.assign_add([1.0, 1.0])
-        <gt.Variable 'weights:0' shape=(2,) dtype=float32, numpy=array([2., 3.],
+        <gt.Variable 'offsets:0' shape=(2,) dtype=float32, numpy=array([2., 3.],
         dtype=float32)>
     """
 

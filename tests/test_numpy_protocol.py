@@ -1,4 +1,4 @@
-"""NumPy functions on tensors: the same values as NumPy, and gradients where they exist."""
+"""NumPy functions on tensors: NumPy's values, and gradients where they exist."""
 
 import numpy as np
 import pytest

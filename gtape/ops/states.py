@@ -1,4 +1,4 @@
-"""The state of a generator, and the keys of draws: noted and played again where asked."""
+"""The state of a generator, and the keys of draws, which can be played again."""
 
 from __future__ import annotations
 
