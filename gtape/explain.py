@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gtape.backprop import Link, Note, Record
 from gtape.errors import Mark, Origin, resolve
+from gtape.record import Link, Note, Record
 
 # What the key of a value said before the tape numbered it: made by an operation outside
 # every tape, or from Python or NumPy. Below them stand signs of threads.

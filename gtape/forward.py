@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gtape import dispatch, nest
-from gtape.backprop import Record, backprop
+from gtape.backprop import backprop
 from gtape.dispatch import next_key
 from gtape.eager import EagerTensor
 from gtape.errors import (
@@ -29,6 +29,7 @@ from gtape.jacobians import differentiable, own, tensors_of, value_of
 from gtape.ops.common import name_of
 from gtape.ops.linear import identity
 from gtape.primitive import Primitive
+from gtape.record import Record
 
 
 class Tangents:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gtape import dispatch, nest
-from gtape.backprop import Record, pull_back
+from gtape.backprop import pull_back
 from gtape.batching import BatchedTensor, NeedsValue, whole
 from gtape.dtypes import as_numpy_dtype
 from gtape.eager import EagerTensor
@@ -17,6 +17,7 @@ from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeErro
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import reshape, swapaxes
 from gtape.ops.slicing import concat, stack
+from gtape.record import SCALAR_KINDS, Record
 from gtape.spec import broadcast_shapes
 from gtape.tensor import Tensor
 from gtape.variable import Variable
@@ -124,19 +125,12 @@ def seeds_for(targets: Sequence[Any], structure: Any, given: Any) -> list[Any]:
     ]
 
 
-_ones: dict[Any, Any] = {}
-
-
 def ones_for(target: Any) -> Any:
     """Return a tensor of ones like a target."""
     array = value_of(target)
-    if array.ndim:
-        return EagerTensor(np.ones(array.shape, as_numpy_dtype(array.dtype)))
-    one = _ones.get(array.dtype)
-    if one is None:
-        dtype = as_numpy_dtype(array.dtype)
-        one = _ones[dtype] = dtype.type(1)
-    return EagerTensor(one)
+    if type(array) in SCALAR_KINDS:
+        return EagerTensor(type(array)(1))
+    return EagerTensor(np.ones(array.shape, as_numpy_dtype(array.dtype))[()])
 
 
 def value_of(leaf: Any) -> Any:
@@ -175,9 +169,9 @@ def own(c: Any) -> Any:
 
     Assigning to an item of one gradient must not show in another.
     """
-    if type(c) is EagerTensor:
-        return EagerTensor(c._array, c._key)
-    return c if isinstance(c, Tensor) else EagerTensor(c, dispatch.UNFOLLOWED)
+    if isinstance(c, (np.generic, np.ndarray)):
+        return EagerTensor(c, dispatch.UNFOLLOWED)
+    return EagerTensor(c._array, c._key) if type(c) is EagerTensor else c
 
 
 _FEW_ROWS = 4  # so many passes on bare arrays are faster than one on a batch

@@ -40,3 +40,4 @@ class Lazy:
 scipy_special = Lazy("scipy.special")
 scipy_linalg = Lazy("scipy.linalg")
 opt_einsum = Lazy("opt_einsum")
+difflib = Lazy("difflib")

@@ -6,7 +6,6 @@ Data only: the compiler reads it, and fusion asks for the kind, never for the na
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from gtape.scalar import Tree, parse
@@ -28,7 +27,6 @@ class Map(NamedTuple):
         return parse(self.expr)
 
 
-@dataclass(frozen=True)
 class View:
     """Where an element of a reindexed tensor comes from.
 
@@ -40,10 +38,19 @@ class View:
         fill: The value where not valid.
     """
 
-    index: tuple[str, ...]
-    operand: int = 0
-    valid: str = "True"
-    fill: float = 0.0
+    __slots__ = ("fill", "index", "operand", "valid")
+
+    def __init__(
+        self,
+        index: tuple[str, ...],
+        operand: int = 0,
+        valid: str = "True",
+        fill: float = 0.0,
+    ) -> None:
+        self.index = index
+        self.operand = operand
+        self.valid = valid
+        self.fill = fill
 
 
 class Reindex(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -31,7 +30,9 @@ def registry() -> dict[str, Primitive]:
     return dict(_registry)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+_WHY = "its result is constant almost everywhere, or not a number one can differ by"
+
+
 class Primitive:
     """One operation: its computation, its shape rule, its reverse rule and its loop.
 
@@ -51,34 +52,66 @@ class Primitive:
             entries of g are `None` where nothing flows.
         on_tensors: Whether the rule runs the user's code, which wants tensors: then the
             whole backward pass runs on tensors, not on bare arrays.
+        on_large: The same as `forward`, faster where an operand is an array of rank 1
+            or more.
         why: Where there is no vjp: why not, as `explain` says it.
     """
 
-    name: str
-    forward: Callable[..., Any]
-    spec: Callable[..., Any]
-    vjp: VjpRule | None
-    lowering: Lowering
-    operands: OperandRule = field(default_factory=lambda: as_is)
-    multiple: bool = False
-    on_tensors: bool = False
-    why: str = (
-        "its result is constant almost everywhere, or not a number one can differ by"
+    # Written out, since `dataclasses` takes a while to import. Nobody changes one.
+    __slots__ = (
+        "forward",
+        "keeps",
+        "keeps_inputs",
+        "lowering",
+        "multiple",
+        "name",
+        "on_large",
+        "on_tensors",
+        "operands",
+        "plain",
+        "pointwise",
+        "resolved",
+        "spec",
+        "unchanged",
+        "vjp",
+        "why",
     )
-    keeps: tuple[bool, tuple[bool, ...], bool] = field(init=False, repr=False)
-    keeps_inputs: bool = field(init=False, repr=False)
-    pointwise: bool = field(init=False, repr=False)
-    resolved: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        keeps = _keeps(self.vjp)
-        object.__setattr__(self, "keeps", keeps)
-        object.__setattr__(self, "keeps_inputs", all(keeps[1]) and keeps[2])
-        object.__setattr__(self, "pointwise", type(self.lowering) is Map)
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Any],
+        spec: Callable[..., Any],
+        vjp: VjpRule | None,
+        lowering: Lowering,
+        operands: OperandRule | None = None,
+        multiple: bool = False,
+        on_tensors: bool = False,
+        on_large: Callable[..., Any] | None = None,
+        why: str = _WHY,
+    ) -> None:
+        self.name = name
+        self.forward = forward
+        self.spec = spec
+        self.vjp = vjp
+        self.lowering = lowering
+        self.operands = as_is if operands is None else operands
+        self.multiple = multiple
+        self.on_tensors = on_tensors
+        self.on_large = on_large
+        self.why = why
+        self.keeps = _keeps(vjp)
+        self.keeps_inputs = all(self.keeps[1]) and self.keeps[2]
+        self.plain = not (multiple or on_tensors)
+        self.pointwise = type(lowering) is Map
+        self.resolved: dict[Any, tuple[NumpyDType, ...]] = {}
+        # Dtypes, and their scalar types, that need not adapt where all operands have
+        # them: what `resolved` knows, for a look-up in a fraction of the time.
+        self.unchanged: set[Any] = set()
         depends_on_default_float(self.resolved)
-        if self.name in _registry:
-            raise ValueError(f"primitive {self.name} is declared twice")
-        _registry[self.name] = self
+        if name in _registry:
+            raise ValueError(f"primitive {name} is declared twice")
+        _registry[name] = self
 
     def resolve(self, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
         """Return the dtypes that operands of given dtypes must have; () if the same."""
@@ -88,6 +121,8 @@ class Primitive:
             # By identity: NumPy says that its float64 equals Python's float.
             done = all(k is w for k, w in zip(kinds, wanted, strict=True))
             found = self.resolved[kinds] = () if done else wanted
+            if done and len(set(kinds)) == 1:
+                self.unchanged.update((wanted[0], wanted[0].type))
         return found
 
     def __repr__(self) -> str:

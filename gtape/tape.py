@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gtape import dispatch, nest
-from gtape.backprop import Record, pull_back
+from gtape.backprop import pull_back
 from gtape.dtypes import is_differentiable
 from gtape.eager import EagerTensor
 from gtape.errors import (
@@ -26,13 +26,13 @@ from gtape.jacobians import (
     batch_jacobian,
     check_batch,
     check_unconnected,
-    differentiable,
     jacobians,
     own,
     seeded,
     single,
     tensors_of,
 )
+from gtape.record import Record
 from gtape.tensor import Tensor
 from gtape.variable import Variable
 
@@ -230,13 +230,13 @@ class GradientTape:
         leaves = tensors_of("gradient", "sources", sources)
         self._start_gradient("gradient")
         known = self._record.known
-        wanted = {leaf._key for leaf in leaves if leaf._key in known}
+        wanted = known.intersection([leaf._key for leaf in leaves])
         cotangents = seeded(known, targets, target, output_gradients)
-        pull_back(self._record, (cotangents,), wanted)
+        pull_back(self._record, (cotangents,), wanted, not self._persistent)
         results = []
         for leaf in leaves:
             c = cotangents.get(leaf._key)
-            if c is None or not differentiable(leaf):
+            if c is None:
                 results.append(self._missing(leaf, unconnected_gradients, targets[0]))
             else:
                 results.append(own(c))

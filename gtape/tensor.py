@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from gtape import dispatch
 from gtape.errors import ArgumentTypeError, AttributeMissingError
+from gtape.lazy import difflib
 from gtape.ops import arithmetic, indexing, linalg, logic, math, rounding
 from gtape.ops.common import as_int
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from gtape import nest
 from gtape.dtypes import as_dtype
-from gtape.eager import EAGER, EagerTensor
+from gtape.eager import EagerTensor
 from gtape.errors import ArgumentError, CheckError, GradientCheckError
 from gtape.forward import jvp
+from gtape.interpreter import EAGER
 from gtape.ops.common import one_of
 from gtape.tape import GradientTape
 

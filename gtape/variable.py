@@ -10,7 +10,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.conversion import from_python
-from gtape.dispatch import next_key
+from gtape.dispatch import next_key, state
 from gtape.dtypes import DType, DTypeLike, as_numpy_dtype
 from gtape.eager import EagerTensor, describe
 from gtape.errors import (
@@ -157,7 +157,7 @@ class Variable(ScatterMethods, Operators):
 
     def __gtape_tensor__(self) -> Any:
         """Return the value for an operation, and tell the tapes that it is read."""
-        interpreter, recorders = dispatch.state()
+        interpreter, recorders = state()
         for recorder in recorders:
             recorder.read(self)
         return interpreter.read(self)

@@ -42,10 +42,10 @@ ROWS = {
         ops.printing ops.numerics ops.checks ops.shape_checks ops.debugging
         ops.numpy_functions ops.numpy_protocol ops
     """,
-    3: "linalg math tensor eager indexed_slices scatter variable",
+    3: "linalg math tensor eager interpreter indexed_slices scatter variable",
     4: """
-        batching vectorize backprop explain jacobians tape forward custom transforms
-        gradients testing module
+        batching vectorize record backprop explain jacobians tape forward custom
+        transforms gradients testing module
     """,
     5: """
         jit.syntax.source jit.syntax.fence jit.syntax.scopes jit.syntax.jumps

@@ -87,6 +87,7 @@ def elementwise(
         primitive = Primitive(
             name,
             forward=_OPERATORS.get(forward, forward),
+            on_large=forward,
             spec=_elementwise_spec(name, lowering, parameters, dtype),
             vjp=vjp,
             lowering=lowering,

@@ -77,10 +77,17 @@ _reduce_sum = Primitive(
     "reduce_sum",
     forward=_sum_forward,
     spec=lambda x, *, axes: x.without_axes(axes),
-    vjp=lambda g, _out, _x, *, axes: (broadcast_to(expand_dims(g, axes), _x.shape),),
+    vjp=lambda g, _out, _x, *, axes: (spread(g, axes, _x.shape),),
     lowering=Fold(identity=("0",), combine=("acc + x",)),
     operands=number,
 )
+
+
+def spread(g: Tensor, axes: tuple[int, ...], shape: Sequence[int]) -> Tensor:
+    """Return the cotangent of a sum over axes as that of each term."""
+    if len(axes) != len(shape):  # a scalar broadcasts as it is
+        g = expand_dims(g, axes)
+    return apply(_broadcast_to, g, shape=tuple(shape))
 
 
 def reduce_sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
@@ -106,9 +113,11 @@ def reduce_sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tens
 def sum_to_shape(g: Tensor, shape: Sequence[int]) -> Tensor:
     """Return g summed over the axes along which `shape` was broadcast to g's shape."""
     extra = g.ndim - len(shape)
-    axes = tuple(range(extra)) + tuple(
-        i + extra for i, d in enumerate(shape) if d == 1 and g.shape[i + extra] != 1
-    )
+    axes = tuple(range(extra))
+    if tuple(g.shape[extra:]) != tuple(shape):
+        axes += tuple(
+            i + extra for i, d in enumerate(shape) if d == 1 and g.shape[i + extra] != 1
+        )
     out = apply(_reduce_sum, g, axes=axes) if axes else g
     return out if out.shape == tuple(shape) else reshape(out, tuple(shape))
 

@@ -21,7 +21,7 @@ from gtape.ops.common import (
     normalize_axes,
     require_flag,
 )
-from gtape.ops.linear import broadcast_to, cast, reduce_sum, where
+from gtape.ops.linear import cast, reduce_sum, spread, where
 from gtape.ops.logic import equal
 from gtape.ops.precision import wide
 from gtape.ops.scanning import cumprod
@@ -70,7 +70,7 @@ _reduce_mean = Primitive(
     forward=_mean_forward,
     spec=without_axes_spec,
     vjp=lambda g, _out, _x, *, axes: (
-        broadcast_to(expand_dims(g / count_over(_x, axes), axes), _x.shape),
+        spread(g / count_over(_x, axes), axes, _x.shape),
     ),
     lowering=Fold(identity=("0",), combine=("acc + x",), finish="acc / n"),
     operands=inexact,

@@ -202,7 +202,8 @@ def matrix_transpose(x: TensorLike) -> Tensor:
     """
     x = convert(x)
     check_rank("matrix_transpose", x, 2)
-    return swapaxes(x, -1, -2)
+    last = x.ndim - 1
+    return apply(_transpose, x, perm=(*range(last - 1), last, last - 1))
 
 
 def swapaxes(x: TensorLike, axis1: int, axis2: int) -> Tensor:

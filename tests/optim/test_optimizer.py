@@ -11,7 +11,7 @@ import pytest
 
 import gtape as gt
 from gtape.dispatch import running
-from gtape.eager import EagerInterpreter
+from gtape.interpreter import EagerInterpreter
 
 SGD, Adam, RMSProp = gt.optim.SGD, gt.optim.Adam, gt.optim.RMSProp
 Adagrad, Adadelta, Optimizer = gt.optim.Adagrad, gt.optim.Adadelta, gt.optim.Optimizer
