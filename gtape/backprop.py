@@ -9,11 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gtape import dispatch
-from gtape.errors import Mark, ShapeError, resolve
+from gtape.errors import ShapeError, resolve
 from gtape.ops.linear import cast, sum_to_shape, where
 from gtape.ops.logic import equal, is_nan, logical_and
 from gtape.ops.math import conj, real_part
-from gtape.primitive import Primitive
 from gtape.record import FREED, SCALAR_KINDS, Entry, Record, Shell
 
 Wrap: TypeAlias = "Callable[[Any, int], Any]"
@@ -22,7 +21,7 @@ Wrap: TypeAlias = "Callable[[Any, int], Any]"
 def downstream(links: Sequence[Entry], sources: set[int]) -> set[int]:
     """Return the keys of the sources and of what depends on them differentiably."""
     reached = set(sources)
-    for primitive, in_keys, out_keys, kind, _ in links:
+    for primitive, in_keys, out_keys, kind, _, _ in links:
         if reached.isdisjoint(in_keys) or primitive.vjp is None:
             continue
         if type(out_keys) is not int:
@@ -53,7 +52,7 @@ def backprop(
     links, contents = record.links, record.contents
     reached = downstream(links, sources)
     for i in range(len(links) - 1, -1, -1):
-        primitive, in_keys, out_keys, kind, place = links[i]
+        primitive, in_keys, out_keys, kind, _, _ = links[i]
         g = _taken(cotangents, out_keys, sources)
         vjp = primitive.vjp
         if g is None or vjp is None or reached.isdisjoint(in_keys):
@@ -84,7 +83,7 @@ def backprop(
                 if primitive.pointwise and c is not g:
                     c = _masked(c, g)
                 if c.shape != x.shape or c.dtype != x.dtype or kind == "c":
-                    c = _fitted(c, x, conjugate, primitive, place)
+                    c = _fitted(c, x, conjugate, links[i])
                 elif x.dtype.kind == "c":
                     c = conj(c)
             before = cotangents.get(key)
@@ -105,7 +104,7 @@ def _wrapped(
     wrap: Wrap, link: Entry, inputs: Sequence[Any], out: Any
 ) -> tuple[Sequence[Any], Any]:
     """Return kept values as operands of the current interpreter."""
-    primitive, in_keys, out_keys, _, _ = link
+    primitive, in_keys, out_keys, *_ = link
     if primitive.multiple:
         return _open(wrap, inputs, in_keys), tuple(_open(wrap, out, out_keys))
     return _open(wrap, inputs, in_keys), _open(wrap, (out,), (out_keys,))[0]
@@ -146,7 +145,7 @@ def _holds_nan(array: Any) -> bool:
     return bool(np.isnan(array).any())
 
 
-def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) -> Any:
+def _fitted(c: Any, x: Any, conjugate: bool, link: Entry) -> Any:
     """Return a cotangent with the shape and dtype of the input it belongs to."""
     shape, wanted = c.shape, x.shape
     if shape != wanted:
@@ -154,10 +153,10 @@ def _fitted(c: Any, x: Any, conjugate: bool, primitive: Primitive, place: Mark) 
         tail = tuple(shape)[lead:] if lead >= 0 else ()
         if lead < 0 or any(d not in (1, n) for d, n in zip(wanted, tail, strict=True)):
             raise ShapeError(
-                f"the gradient of {primitive.name} has shape {tuple(shape)} for an "
+                f"the gradient of {link[0].name} has shape {tuple(shape)} for an "
                 f"input of shape {tuple(wanted)}",
                 "Return a gradient of the input's shape",
-                at=resolve(place),
+                at=resolve(link[4:6]),
             )
         c = sum_to_shape(c, wanted)
     if c.dtype.kind == "c":

@@ -37,11 +37,11 @@ class Interpreter(Protocol):
     ) -> Any:
         """Return the primitive's result, a tuple where it has several."""
 
-    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
-        """Lift and run, for one operand and no attributes; return it and the result."""
+    def one(self, primitive: Primitive, x: Any, recorders: Recorders) -> Any:
+        """Lift, run and tell, for one operand and no attributes."""
 
-    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Lift and run, for two operands; return them and the result."""
+    def two(self, primitive: Primitive, x: Any, y: Any, recorders: Recorders) -> Any:
+        """Lift, run and tell, for two operands and no attributes."""
 
     def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything that stands for a tensor as a value of this interpreter.
@@ -87,7 +87,8 @@ class Recorder(Protocol):
         """Note that a variable has been given a value."""
 
 
-State: TypeAlias = "tuple[Interpreter, tuple[Recorder, ...]]"
+Recorders: TypeAlias = "tuple[Recorder, ...]"
+State: TypeAlias = "tuple[Interpreter, Recorders]"
 
 
 _ARRAY = (np.ndarray, np.generic)
@@ -108,13 +109,13 @@ class ArrayInterpreter:
         """Return the primitive's forward computation."""
         return primitive.forward(*inputs, **attrs)
 
-    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
-        """Return the operand and the result."""
-        return x, primitive.forward(x)
+    def one(self, primitive: Primitive, x: Any, recorders: Recorders) -> Any:
+        """Return the primitive's forward computation."""
+        return primitive.forward(x)
 
-    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Return the operands and the result."""
-        return x, y, primitive.forward(x, y)
+    def two(self, primitive: Primitive, x: Any, y: Any, recorders: Recorders) -> Any:
+        """Return the primitive's forward computation."""
+        return primitive.forward(x, y)
 
     def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return the value as an array."""
@@ -143,11 +144,11 @@ ARRAYS: Interpreter = ArrayInterpreter()
 
 # The eager interpreter stands beside Tensor, further down; it takes its seat when it is
 # imported.
-_bottom: list[State] = [(ARRAYS, ())]
+bottom: list[State] = [(ARRAYS, ())]
 _state: contextvars.ContextVar[State | None] = contextvars.ContextVar(
     "gtape", default=None
 )
-_get = _state.get
+get_state = _state.get
 
 next_key: Callable[[], int] = itertools.count(1).__next__
 """Gives each value that a recorder follows a number of its own."""
@@ -155,7 +156,7 @@ next_key: Callable[[], int] = itertools.count(1).__next__
 UNFOLLOWED = -1
 """The key of a value that an operation made and that no recorder follows."""
 
-_following = [0]  # how many recorders are active, in all threads
+following = [0]  # how many recorders are active, in all threads
 
 
 def apply(primitive: Primitive, *operands: Operand, **attrs: Any) -> Any:
@@ -166,45 +167,48 @@ def apply(primitive: Primitive, *operands: Operand, **attrs: Any) -> Any:
         *operands: Its tensors, or what can be lifted to them.
         **attrs: Its static facts, such as axes.
     """
-    interpreter, recorders = _get() or _bottom[0]
+    interpreter, recorders = get_state() or bottom[0]
     inputs = interpreter.lift(primitive, operands)
     out = interpreter.run(primitive, inputs, attrs)
     if recorders:
         for recorder in recorders:
             recorder.record(primitive, inputs, out, attrs)
-    elif _following[0] and interpreter is not ARRAYS:
-        _sign(out)
+    elif following[0] and interpreter is not ARRAYS:
+        sign(out)
     return out
 
 
-_NO_ATTRS: dict[str, Any] = {}
+NO_ATTRS: dict[str, Any] = {}
 
 
 def apply_one(primitive: Primitive, x: Operand) -> Any:
     """The same for one operand and no attributes, where the time of a call counts."""
-    interpreter, recorders = _get() or _bottom[0]
-    x, out = interpreter.run_one(primitive, x)
-    if recorders:
-        for recorder in recorders:
-            recorder.record(primitive, (x,), out, _NO_ATTRS)
-    elif _following[0] and interpreter is not ARRAYS:
-        _sign(out)
-    return out
+    interpreter, recorders = get_state() or bottom[0]
+    return interpreter.one(primitive, x, recorders)
 
 
 def apply_two(primitive: Primitive, x: Operand, y: Operand) -> Any:
     """The same for two operands and no attributes, where the time of a call counts."""
-    interpreter, recorders = _get() or _bottom[0]
-    x, y, out = interpreter.run_two(primitive, x, y)
-    if recorders:
-        for recorder in recorders:
-            recorder.record(primitive, (x, y), out, _NO_ATTRS)
-    elif _following[0] and interpreter is not ARRAYS:
-        _sign(out)
+    interpreter, recorders = get_state() or bottom[0]
+    return interpreter.two(primitive, x, y, recorders)
+
+
+def tell(
+    recorders: Recorders,
+    primitive: Primitive,
+    inputs: Sequence[Any],
+    out: Any,
+    attrs: dict[str, Any],
+) -> Any:
+    """Tell the recorders of an operation, and return its result."""
+    for recorder in recorders:
+        recorder.record(primitive, inputs, out, attrs)
+    if following[0] and not recorders:
+        sign(out)
     return out
 
 
-def _sign(out: Any) -> None:
+def sign(out: Any) -> None:
     """Sign a value with its thread, for the `explain` of another thread's tape."""
     for value in out if isinstance(out, tuple) else (out,):
         if value._key == UNFOLLOWED:
@@ -221,40 +225,40 @@ def record(
 
 def seat_bottom(interpreter: Interpreter) -> None:
     """Make an interpreter the bottom of the stack."""
-    _bottom[0] = (interpreter, ())
+    bottom[0] = (interpreter, ())
 
 
 def state() -> State:
     """Return the current interpreter and the active recorders, outermost first."""
-    return _get() or _bottom[0]
+    return get_state() or bottom[0]
 
 
 def interpreter() -> Interpreter:
     """Return the current interpreter."""
-    return (_get() or _bottom[0])[0]
+    return (get_state() or bottom[0])[0]
 
 
 def recorders() -> tuple[Recorder, ...]:
     """Return the active recorders, outermost first."""
-    return (_get() or _bottom[0])[1]
+    return (get_state() or bottom[0])[1]
 
 
 def push_recorder(recorder: Recorder) -> None:
     """Make a recorder active, in this thread of control."""
-    current, active = _get() or _bottom[0]
+    current, active = get_state() or bottom[0]
     _state.set((current, (*active, recorder)))
-    _following[0] += 1
+    following[0] += 1
 
 
 def pop_recorder(recorder: Recorder) -> None:
     """Make a recorder inactive, in whatever order they were made active."""
-    current, active = _get() or _bottom[0]
+    current, active = get_state() or bottom[0]
     if active and active[-1] is recorder:
         rest = active[:-1]
     else:
         rest = tuple([r for r in active if r is not recorder])
     _state.set((current, rest))
-    _following[0] -= 1
+    following[0] -= 1
 
 
 @contextlib.contextmanager
@@ -262,7 +266,7 @@ def running(
     interpreter: Interpreter, recorders: tuple[Recorder, ...] = ()
 ) -> Iterator[None]:
     """Run the block under an interpreter and exactly the given recorders."""
-    before = _get()
+    before = get_state()
     _state.set((interpreter, recorders))
     try:
         yield

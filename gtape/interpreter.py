@@ -9,7 +9,15 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.conversion import NUMBERS, SMALL, filled, from_python, kind_of
-from gtape.dispatch import on_arrays, run_quietly
+from gtape.dispatch import (
+    NO_ATTRS,
+    Recorders,
+    following,
+    on_arrays,
+    run_quietly,
+    sign,
+    tell,
+)
 from gtape.dtypes import NumpyDType
 from gtape.eager import LITERAL, MADE, EagerTensor
 from gtape.errors import (
@@ -84,24 +92,26 @@ class EagerInterpreter:
             return tuple([EagerTensor(o, MADE) for o in out])
         return EagerTensor(out, MADE)
 
-    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
-        """Return the operand as a tensor, and the result."""
+    def one(self, primitive: Primitive, x: Any, recorders: Recorders) -> Any:
+        """Lift, run and tell, for one operand and no attributes."""
         if type(x) is EagerTensor:
             array = x._array
             if array.dtype in primitive.unchanged:
                 try:
                     array = run_quietly(primitive.forward, array)
                 except Exception:  # the slow path says what it is
-                    return x, self.run(primitive, (x,), {})
-                out = _new(EagerTensor)
-                out._array = array
-                out._key = MADE
-                return x, out
-        [x] = self.lift(primitive, (x,))
-        return x, self.run(primitive, (x,), {})
+                    out = self.run(primitive, (x,), {})
+                else:
+                    out = _new(EagerTensor)
+                    out._array = array
+                    out._key = MADE
+                return tell(recorders, primitive, (x,), out, NO_ATTRS)
+        inputs = self.lift(primitive, (x,))
+        out = self.run(primitive, inputs, {})
+        return tell(recorders, primitive, inputs, out, NO_ATTRS)
 
-    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Return the operands as tensors, and the result."""
+    def two(self, primitive: Primitive, x: Any, y: Any, recorders: Recorders) -> Any:
+        """Lift, run and tell, for two operands and no attributes."""
         if type(x) is not EagerTensor and hasattr(x, "__gtape_tensor__"):
             x = x.__gtape_tensor__()
         if type(y) is not EagerTensor and hasattr(y, "__gtape_tensor__"):
@@ -120,13 +130,20 @@ class EagerInterpreter:
                 try:
                     array = run_quietly(forward, a, b)
                 except Exception:  # the slow path says what it is
-                    return x, y, self.run(primitive, (x, y), {})
-                out = _new(EagerTensor)
-                out._array = array
-                out._key = MADE
-                return x, y, out
-        x, y = self.lift(primitive, (x, y))
-        return x, y, self.run(primitive, (x, y), {})
+                    out = self.run(primitive, (x, y), {})
+                else:
+                    out = _new(EagerTensor)
+                    out._array = array
+                    out._key = MADE
+                if recorders:
+                    for recorder in recorders:
+                        recorder.record(primitive, (x, y), out, NO_ATTRS)
+                elif following[0]:
+                    sign(out)
+                return out
+        inputs = self.lift(primitive, (x, y))
+        out = self.run(primitive, inputs, {})
+        return tell(recorders, primitive, inputs, out, NO_ATTRS)
 
     def _explain(
         self, primitive: Primitive, inputs: Sequence[Any], attrs: Any, error: Exception

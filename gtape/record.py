@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -54,7 +54,13 @@ class Link(NamedTuple):
     in_keys: tuple[int, ...]
     out_keys: Any  # an int, or a tuple of ints where the primitive has several results
     kind: str  # of the dtype of the result; a letter for each where there are several
-    place: Mark
+    code: CodeType  # where the user called it: the code and the instruction in it
+    instruction: int
+
+    @property
+    def place(self) -> Mark:
+        """The user's place in the source, unresolved."""
+        return self.code, self.instruction
 
 
 class Note(NamedTuple):
@@ -69,7 +75,7 @@ class Note(NamedTuple):
 
 # The fields of Link, and (inputs, out, attrs), as plain tuples: making a named one
 # takes as long as the whole rest of recording.
-Entry: TypeAlias = "tuple[Primitive, tuple[int, ...], Any, str, Mark]"
+Entry: TypeAlias = "tuple[Primitive, tuple[int, ...], Any, str, CodeType, int]"
 Contents: TypeAlias = "tuple[tuple[Any, ...], Any, dict[str, Any]]"
 
 
@@ -127,21 +133,24 @@ class Record:
         attrs: dict[str, Any],
     ) -> None:
         """Note an operation: whole if it depends on something known, else its link."""
+        known = self.known
         keys: tuple[int, ...]
         values: tuple[Any, ...]
         if len(inputs) == 2:  # by far the most frequent case, written out
             x, y = inputs
-            keys = a, b = x._key, y._key
+            a, b = keys = x._key, y._key
+            if a not in known and b not in known:
+                self._aside(primitive, inputs, out)
+                return
             values = x._array, y._array
             named = a >= 0 and b >= 0
         else:
             keys = tuple([x._key for x in inputs])
+            if known.isdisjoint(keys):
+                self._aside(primitive, inputs, out)
+                return
             values = tuple([x._array for x in inputs])
-            named = min(keys, default=0) >= 0
-        known = self.known
-        if known.isdisjoint(keys):
-            self._aside(primitive, inputs, out)
-            return
+            named = min(keys) >= 0
         if not primitive.plain:
             self._record_several(primitive, inputs, out, attrs)
             return
@@ -162,8 +171,10 @@ class Record:
         # The caller of the operation's own function is the user, or calls for him.
         frame = _getframe(3)
         code = frame.f_code
-        place = (code, frame.f_lasti) if code.co_filename in _users else _user(frame)
-        self.links.append((primitive, keys, key, kind, place))
+        instruction = frame.f_lasti
+        if code.co_filename not in _users:
+            code, instruction = _user(frame)
+        self.links.append((primitive, keys, key, kind, code, instruction))
         self.contents.append((values, result, attrs))
 
     def _record_several(
@@ -185,7 +196,7 @@ class Record:
             self.known.add(out_keys)
             kept = _kept(out._array, keep_out)
         self.on_tensors |= primitive.on_tensors
-        self.links.append((primitive, keys, out_keys, _kind(out), mark()))
+        self.links.append((primitive, keys, out_keys, _kind(out), *mark()))
         self.contents.append((values, kept, attrs))
 
     def _name(self, inputs: Sequence[Any]) -> tuple[int, ...]:
@@ -208,7 +219,7 @@ class Record:
         """Note an operation that depends on nothing watched."""
         if len(self.aside) < MOST_ASIDE:
             keys, out_keys = self._name(inputs), self._number(out)
-            self.aside.append((primitive, keys, out_keys, _kind(out), mark()))
+            self.aside.append((primitive, keys, out_keys, _kind(out), *mark()))
 
     def read(self, variable: Any) -> None:
         """Watch a variable that is read."""

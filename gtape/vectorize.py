@@ -13,7 +13,7 @@ from typing import Any
 
 from gtape import dispatch, nest
 from gtape.batching import RULES, BatchedTensor, NeedsValue, aligned, whole
-from gtape.dispatch import apply
+from gtape.dispatch import NO_ATTRS, Recorders, apply, tell
 from gtape.errors import ArgumentError, ShapeError
 from gtape.lowering import Fold
 from gtape.ops.common import name_of
@@ -68,15 +68,17 @@ class BatchInterpreter:
             return tuple([BatchedTensor(o) for o in out])
         return BatchedTensor(out)
 
-    def run_one(self, primitive: Primitive, x: Any) -> tuple[Any, Any]:
-        """Lift and run for one operand."""
-        [x] = self.lift(primitive, (x,))
-        return x, self.run(primitive, (x,), {})
+    def one(self, primitive: Primitive, x: Any, recorders: Recorders) -> Any:
+        """Lift, run and tell, for one operand."""
+        inputs = self.lift(primitive, (x,))
+        out = self.run(primitive, inputs, {})
+        return tell(recorders, primitive, inputs, out, NO_ATTRS)
 
-    def run_two(self, primitive: Primitive, x: Any, y: Any) -> tuple[Any, Any, Any]:
-        """Lift and run for two operands."""
-        x, y = self.lift(primitive, (x, y))
-        return x, y, self.run(primitive, (x, y), {})
+    def two(self, primitive: Primitive, x: Any, y: Any, recorders: Recorders) -> Any:
+        """Lift, run and tell, for two operands."""
+        inputs = self.lift(primitive, (x, y))
+        out = self.run(primitive, inputs, {})
+        return tell(recorders, primitive, inputs, out, NO_ATTRS)
 
     def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything tensor-like as a batched or whole tensor."""

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from gtape import dispatch
-from gtape.dispatch import apply_one, apply_two
+from gtape.dispatch import bottom, get_state
 from gtape.dtypes import DTypeLike, NumpyDType, as_numpy_dtype
 from gtape.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError
 from gtape.lowering import Map
@@ -108,13 +108,15 @@ def _wrapper(primitive: Primitive, parameters: tuple[str, ...]) -> Callable[...,
     if len(parameters) == 1 and parameters[0] == "x":
 
         def unary(x: TensorLike) -> Tensor:
-            return apply_one(primitive, x)
+            interpreter, recorders = get_state() or bottom[0]
+            return interpreter.one(primitive, x, recorders)
 
         return unary
     if parameters == ("x", "y"):
 
         def binary(x: TensorLike, y: TensorLike) -> Tensor:
-            return apply_two(primitive, x, y)
+            interpreter, recorders = get_state() or bottom[0]
+            return interpreter.two(primitive, x, y, recorders)
 
         return binary
     raise GraphError(f"{primitive.name}: elementwise parameters are (x) or (x, y)")
