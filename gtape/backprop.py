@@ -13,20 +13,21 @@ from gtape.errors import ShapeError, resolve
 from gtape.ops.linear import cast, sum_to_shape, where
 from gtape.ops.logic import equal, is_nan, logical_and
 from gtape.ops.math import conj, real_part
-from gtape.record import FREED, SCALAR_KINDS, Entry, Record, Shell
+from gtape.record import LINK, SCALAR_KINDS, Entry, Record, Shell
 
 Wrap: TypeAlias = "Callable[[Any, int], Any]"
 
 
-def downstream(links: Sequence[Entry], sources: set[int]) -> set[int]:
+def downstream(entries: Sequence[Entry], sources: set[int]) -> set[int]:
     """Return the keys of the sources and of what depends on them differentiably."""
     reached = set(sources)
-    for primitive, in_keys, out_keys, kind, _, _ in links:
-        if reached.isdisjoint(in_keys) or primitive.vjp is None:
+    for entry in entries:
+        if reached.isdisjoint(entry[1]) or entry[0].vjp is None:
             continue
+        out_keys = entry[2]
         if type(out_keys) is not int:
             reached.update(out_keys)
-        elif kind in "fcV":
+        elif entry[3] in "fcV":  # the kind of the result's dtype
             reached.add(out_keys)
     return reached
 
@@ -49,20 +50,20 @@ def backprop(
             recorded or traced; `None` to compute on bare arrays.
         consume: Whether the record's values are freed on the way.
     """
-    links, contents = record.links, record.contents
-    reached = downstream(links, sources)
-    for i in range(len(links) - 1, -1, -1):
-        primitive, in_keys, out_keys, kind, _, _ = links[i]
+    entries = record.entries
+    reached = downstream(entries, sources)
+    for i in range(len(entries) - 1, -1, -1):
+        entry = entries[i]
+        primitive, in_keys, out_keys, kind, _, _, inputs, out, attrs = entry
         g = _taken(cotangents, out_keys, sources)
         vjp = primitive.vjp
         if g is None or vjp is None or reached.isdisjoint(in_keys):
             continue
-        inputs, out, attrs = contents[i]
         if consume:
-            contents[i] = FREED
+            entries[i] = entry[LINK]
         values: Sequence[Any] = inputs
         if wrap is not None:
-            values, out = _wrapped(wrap, links[i], inputs, out)
+            values, out = _wrapped(wrap, entry)
         conjugate = kind == "c" and not primitive.multiple
         if conjugate:
             g = conj(g)
@@ -83,7 +84,7 @@ def backprop(
                 if primitive.pointwise and c is not g:
                     c = _masked(c, g)
                 if c.shape != x.shape or c.dtype != x.dtype or kind == "c":
-                    c = _fitted(c, x, conjugate, links[i])
+                    c = _fitted(c, x, conjugate, entry)
                 elif x.dtype.kind == "c":
                     c = conj(c)
             before = cotangents.get(key)
@@ -100,11 +101,9 @@ def _taken(cotangents: dict[int, Any], keys: Any, sources: set[int]) -> Any:
     return None if all(c is None for c in found) else found
 
 
-def _wrapped(
-    wrap: Wrap, link: Entry, inputs: Sequence[Any], out: Any
-) -> tuple[Sequence[Any], Any]:
+def _wrapped(wrap: Wrap, entry: Entry) -> tuple[Sequence[Any], Any]:
     """Return kept values as operands of the current interpreter."""
-    primitive, in_keys, out_keys, *_ = link
+    primitive, in_keys, out_keys, _, _, _, inputs, out, _ = entry
     if primitive.multiple:
         return _open(wrap, inputs, in_keys), tuple(_open(wrap, out, out_keys))
     return _open(wrap, inputs, in_keys), _open(wrap, (out,), (out_keys,))[0]
@@ -145,7 +144,7 @@ def _holds_nan(array: Any) -> bool:
     return bool(np.isnan(array).any())
 
 
-def _fitted(c: Any, x: Any, conjugate: bool, link: Entry) -> Any:
+def _fitted(c: Any, x: Any, conjugate: bool, entry: Entry) -> Any:
     """Return a cotangent with the shape and dtype of the input it belongs to."""
     shape, wanted = c.shape, x.shape
     if shape != wanted:
@@ -153,10 +152,10 @@ def _fitted(c: Any, x: Any, conjugate: bool, link: Entry) -> Any:
         tail = tuple(shape)[lead:] if lead >= 0 else ()
         if lead < 0 or any(d not in (1, n) for d, n in zip(wanted, tail, strict=True)):
             raise ShapeError(
-                f"the gradient of {link[0].name} has shape {tuple(shape)} for an "
+                f"the gradient of {entry[0].name} has shape {tuple(shape)} for an "
                 f"input of shape {tuple(wanted)}",
                 "Return a gradient of the input's shape",
-                at=resolve(link[4:6]),
+                at=resolve(entry[4:6]),
             )
         c = sum_to_shape(c, wanted)
     if c.dtype.kind == "c":

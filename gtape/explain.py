@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gtape.errors import Mark, Origin, resolve
-from gtape.record import Link, Note, Record
+from gtape.record import LINK, Link, Note, Record
 
 # What the key of a value said before the tape numbered it: made by an operation outside
 # every tape, or from Python or NumPy. Below them stand signs of threads.
@@ -79,7 +79,8 @@ class _Case:
         self.target, self.source = target, source
         self.target_name, self.source_name = _name(target), _name(source)
         self.aside = {link[2] for link in record.aside}  # by out_keys
-        links = [Link(*link) for link in (*record.links, *record.aside)]
+        entries = (*record.entries, *record.aside)
+        links = [Link(*entry[LINK]) for entry in entries]
         self.links = sorted(links, key=lambda link: _keys(link.out_keys)[0])
         self.upstream = self._upstream(target._key)
         self.follows = self._follows(source._key)

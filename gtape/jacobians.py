@@ -93,6 +93,10 @@ def seeded(
 
     A target that stands twice gets the sum; a variable is its own gradient even unread.
     """
+    if len(targets) == 1 and given is None:  # by far the most frequent case
+        [leaf] = targets
+        if leaf._key in known and differentiable(leaf):
+            return {leaf._key: ones_for(leaf)}
     cotangents: dict[int, Any] = {}
     seeds = seeds_for(targets, structure, given)
     for leaf, seed in zip(targets, seeds, strict=True):
@@ -125,11 +129,15 @@ def seeds_for(targets: Sequence[Any], structure: Any, given: Any) -> list[Any]:
     ]
 
 
+_ONES = {kind: kind(1) for kind in SCALAR_KINDS}
+
+
 def ones_for(target: Any) -> Any:
     """Return a tensor of ones like a target."""
     array = value_of(target)
-    if type(array) in SCALAR_KINDS:
-        return EagerTensor(type(array)(1))
+    one = _ONES.get(type(array))
+    if one is not None:
+        return EagerTensor(one)
     return EagerTensor(np.ones(array.shape, as_numpy_dtype(array.dtype))[()])
 
 
@@ -140,7 +148,8 @@ def value_of(leaf: Any) -> Any:
 
 def differentiable(leaf: Any) -> bool:
     """Return whether a tensor or variable has a dtype through which gradients flow."""
-    return value_of(leaf).dtype.kind in "fcV"
+    value = value_of(leaf)
+    return type(value) in SCALAR_KINDS or value.dtype.kind in "fcV"
 
 
 def _seed(target: Any, given: Any) -> Any:

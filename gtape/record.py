@@ -27,6 +27,7 @@ KEEP_BYTES = 256
 
 _users: set[str] = set()  # files outside of gtape that have called it
 _getframe = sys._getframe
+ndarray = np.ndarray
 
 # Asking a NumPy scalar for its type is several times as fast as for its dtype.
 SCALAR_KINDS = {np.float32: "f", np.float64: "f", np.float16: "f"}
@@ -73,22 +74,19 @@ class Note(NamedTuple):
     name: str = ""
 
 
-# The fields of Link, and (inputs, out, attrs), as plain tuples: making a named one
-# takes as long as the whole rest of recording.
-Entry: TypeAlias = "tuple[Primitive, tuple[int, ...], Any, str, CodeType, int]"
-Contents: TypeAlias = "tuple[tuple[Any, ...], Any, dict[str, Any]]"
+LINK = slice(6)
 
-
-FREED: Contents = ((), None, {})
-"""Stands for contents that have been used up."""
+# The fields of Link, then inputs, out and attrs as long as they are kept: a plain
+# tuple, since making a named one takes as long as the whole rest of recording.
+Entry: TypeAlias = "tuple[Any, ...]"
 
 
 class Record:
     """What a tape has seen: the recorder that `dispatch.apply` talks to.
 
-    Links and contents are parallel lists, so that a used tape can drop the contents at
-    once and still explain itself. Operations that depend on nothing watched leave a
-    link aside, without contents, up to a number.
+    A used tape frees the contents of its entries and keeps the links, so that it can
+    still explain itself. Operations that depend on nothing watched leave a link aside,
+    up to a number.
 
     Args:
         watch_accessed: Whether trainable variables are watched when they are read.
@@ -97,9 +95,8 @@ class Record:
     __slots__ = (
         "aside",
         "assignments",
-        "contents",
         "known",
-        "links",
+        "entries",
         "named",
         "on_tensors",
         "parted",
@@ -112,8 +109,7 @@ class Record:
 
     def __init__(self, watch_accessed: bool) -> None:
         self.watch_accessed = watch_accessed
-        self.links: list[Entry] = []
-        self.contents: list[Contents] = []
+        self.entries: list[Entry] = []
         self.known: set[int] = set()
         self.variables: dict[int, Any] = {}
         self.named: dict[int, int] = {}  # the old keys of values from elsewhere
@@ -157,7 +153,7 @@ class Record:
         if not named:
             keys = self._name(inputs)
         result = out._array
-        kind = SCALAR_KINDS.get(type(result))
+        kind = None if type(result) is ndarray else SCALAR_KINDS.get(type(result))
         if kind is None or not primitive.pointwise:  # else all are scalars
             kind = result.dtype.kind
             if not primitive.keeps_inputs:
@@ -174,8 +170,9 @@ class Record:
         instruction = frame.f_lasti
         if code.co_filename not in _users:
             code, instruction = _user(frame)
-        self.links.append((primitive, keys, key, kind, code, instruction))
-        self.contents.append((values, result, attrs))
+        self.entries.append(
+            (primitive, keys, key, kind, code, instruction, values, result, attrs)
+        )
 
     def _record_several(
         self,
@@ -196,8 +193,8 @@ class Record:
             self.known.add(out_keys)
             kept = _kept(out._array, keep_out)
         self.on_tensors |= primitive.on_tensors
-        self.links.append((primitive, keys, out_keys, _kind(out), *mark()))
-        self.contents.append((values, kept, attrs))
+        link = (primitive, keys, out_keys, _kind(out), *mark())
+        self.entries.append((*link, values, kept, attrs))
 
     def _name(self, inputs: Sequence[Any]) -> tuple[int, ...]:
         """Number the inputs that came in from elsewhere, to tell them apart."""
@@ -243,7 +240,7 @@ class Record:
 
     def drop_contents(self) -> None:
         """Free all values."""
-        self.contents = []
+        self.entries = [entry[LINK] for entry in self.entries]
 
 
 def _user(frame: FrameType | None) -> Mark:
