@@ -71,14 +71,7 @@ from gtape.ops.einsum import einsum
 from gtape.ops.extrema import clip_by_value, maximum, minimum
 from gtape.ops.gathering import boolean_mask, gather, gather_nd, take_along_axis
 from gtape.ops.linalg import kron, matmul, matvec, outer, vecdot
-from gtape.ops.linear import (
-    broadcast_to,
-    cast,
-    identity,
-    reduce_sum,
-    stop_gradient,
-    where,
-)
+from gtape.ops.linear import broadcast_to, cast, identity, reduce_sum, stop_gradient
 from gtape.ops.logic import (
     bitwise_and,
     bitwise_or,
@@ -145,6 +138,7 @@ from gtape.ops.searching import (
     searchsorted,
     unique,
     unique_with_counts,
+    where,
 )
 from gtape.ops.segment import (
     bincount,

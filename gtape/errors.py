@@ -77,7 +77,8 @@ class GtapeError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.what}. At {self.origin}."
-        return f"{text} {self.hint}." if self.hint else text
+        end = "" if self.hint.endswith("?") else "."
+        return f"{text} {self.hint}{end}" if self.hint else text
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.args, vars(self))

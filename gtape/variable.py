@@ -26,6 +26,7 @@ from gtape.scatter import ScatterMethods
 from gtape.spec import Dim, TensorShape, as_dims
 from gtape.tensor import Operators
 
+_counts: dict[str, int] = {}  # the last number given to a living name
 _names: weakref.WeakValueDictionary[str, Variable] = weakref.WeakValueDictionary()
 
 
@@ -338,10 +339,12 @@ def _initial(value: Any, dtype: DTypeLike | None) -> Any:
 def _unique(name: str) -> str:
     base = name.removesuffix(":0")
     if base not in _names:
+        _counts.pop(base, None)
         return base
-    number = 1
+    number = _counts.get(base, 0) + 1
     while f"{base}_{number}" in _names:
         number += 1
+    _counts[base] = number
     return f"{base}_{number}"
 
 

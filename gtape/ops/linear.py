@@ -9,7 +9,7 @@ import numpy as np
 
 from gtape.dispatch import apply
 from gtape.dtypes import DTypeLike, NumpyDType, as_dtype, as_numpy_dtype
-from gtape.errors import ArgumentError, ShapeError
+from gtape.errors import ShapeError
 from gtape.lowering import Fold, Map, Reindex, View
 from gtape.ops.common import (
     Axis,
@@ -231,7 +231,7 @@ _where = Primitive(
 )
 
 
-def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> Tensor:
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """Return x where the condition holds, else y.
 
     No gradient enters the operand that is not chosen, whatever its value.
@@ -240,18 +240,5 @@ def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> 
         condition: A bool tensor.
         x: The values where it is true.
         y: The values where it is false. The three broadcast.
-
-    Raises:
-        ArgumentError: If only one of x and y is given. For the places of the true
-            elements use `nonzero`.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.where([True, False], [1., 2.], 0.).numpy()
-        array([1., 0.], dtype=float32)
     """
-    if x is None or y is None:
-        raise ArgumentError(
-            "where: both x and y are needed", "For the places themselves use gt.nonzero"
-        )
     return apply(_where, condition, x, y)

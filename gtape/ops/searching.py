@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.errors import ShapeError
+from gtape.errors import ArgumentError, ShapeError
 from gtape.lowering import Custom
+from gtape.ops import linear
 from gtape.ops.common import Tensor, TensorLike, check_rank, convert, one_of
 from gtape.ops.sorting import POSITIONS, comparable, ordered
 from gtape.primitive import Primitive
@@ -103,6 +104,41 @@ def argwhere(x: TensorLike) -> Tensor:
                [1, 0]])
     """
     return apply(_argwhere, x)
+
+
+def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> Tensor:
+    """Return x where the condition holds, else y; of a condition alone, its places.
+
+    No gradient enters the operand that is not chosen, whatever its value.
+
+    Args:
+        condition: A bool tensor.
+        x: The values where it is true.
+        y: The values where it is false. The three broadcast.
+
+    Returns:
+        A tensor of the common shape; without x and y the int64 indices of the true
+        elements, one row each, as `argwhere`.
+
+    Raises:
+        ArgumentError: If only one of x and y is given.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.where([True, False], [1., 2.], 0.).numpy()
+        array([1., 0.], dtype=float32)
+        >>> gt.where([True, False, True]).numpy()
+        array([[0],
+               [2]])
+    """
+    if x is None and y is None:
+        return argwhere(condition)
+    if x is None or y is None:
+        raise ArgumentError(
+            "where: both x and y are needed, or none of them",
+            "For the places of the true elements give the condition alone",
+        )
+    return linear.where(condition, x, y)
 
 
 def nonzero(x: TensorLike) -> tuple[Tensor, ...]:

@@ -67,7 +67,8 @@ def test_wrong_call(case):
     assert "\n" not in str(error)
     assert error.origin.file == case.call.__code__.co_filename
     assert error.origin.line in lines_of(case.call)
-    hint = f" {error.hint}." if error.hint else ""
+    end = "" if error.hint.endswith("?") else "."
+    hint = f" {error.hint}{end}" if error.hint else ""
     assert str(error) == f"{error.what}. At {error.origin}.{hint}"
 
 
