@@ -1,6 +1,6 @@
 """gtape differentiates ordinary Python: a gradient tape on NumPy. See README.md."""
 
-from gtape import errors, linalg, math, nest, optim, testing
+from gtape import bitwise, errors, linalg, math, nest, optim, testing
 from gtape._version import __version__
 from gtape.custom import custom_gradient, grad_pass_through, recompute_grad
 from gtape.dtypes import (
@@ -50,7 +50,6 @@ from gtape.ops.arithmetic import (
     reciprocal,
     sign,
     square,
-    squared_difference,
     subtract,
 )
 from gtape.ops.contraction import dot, inner, tensordot
@@ -111,6 +110,7 @@ from gtape.ops.math import (
     log10,
     rsqrt,
     sqrt,
+    squared_difference,
 )
 from gtape.ops.math import real_part as real
 from gtape.ops.measures import ensure_shape, rank, shape, size
@@ -235,6 +235,7 @@ __all__ = [
     "atanh",
     "bfloat16",
     "bincount",
+    "bitwise",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",

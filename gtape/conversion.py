@@ -132,7 +132,7 @@ def _check_fits(kind: Kind, target: NumpyDType, asked: bool, value: Any) -> None
     """Refuse to lose a fraction or an imaginary part by converting a Python number."""
     rank = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
     source = concrete(kind).kind
-    if asked and rank[source] > max(rank[target.kind], 0):
+    if asked and rank[source] > rank[target.kind]:
         raise DTypeError(
             f"{short(value)} does not fit the dtype {as_dtype(target)}",
             "Use another dtype, or gt.cast, which truncates",

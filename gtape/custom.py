@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from gtape import dispatch, nest
+from gtape.batching import NeedsValue
 from gtape.eager import EagerTensor
 from gtape.errors import (
     ArgumentError,
@@ -20,17 +23,21 @@ from gtape.forward import zeros_for
 from gtape.lowering import Custom
 from gtape.ops.common import name_of
 from gtape.ops.linear import identity
+from gtape.ops.math import conj
 from gtape.ops.states import Script
 from gtape.primitive import Primitive
 from gtape.tape import GradientTape
 from gtape.tensor import Tensor
 from gtape.variable import Variable
+from gtape.vectorize import BatchInterpreter
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _run_rule(g: Any, out: Any, *inputs: Any, rule: Any) -> Any:
-    return rule(g, out, inputs)
+    # The tape conjugates what rules return, since those of operations are written as
+    # for real numbers; a user's rule returns the gradient itself.
+    return [None if c is None else conj(c) for c in rule(g, out, inputs)]
 
 
 _custom = Primitive(
@@ -45,28 +52,49 @@ _custom = Primitive(
 
 
 class _Reads:
-    """A recorder that only notes which trainable variables are read."""
+    """A recorder that only notes which variables are read, and their values then."""
 
     def __init__(self) -> None:
-        self.variables: dict[int, Variable] = {}
+        self.variables: dict[int, Variable] = {}  # the trainable ones
+        self.values: dict[int, tuple[Variable, Any]] = {}
 
     def record(self, primitive: Any, inputs: Any, out: Any, attrs: Any) -> None:
         """Nothing: operations are for the tapes."""
 
     def read(self, variable: Variable) -> None:
-        """Note the variable."""
+        """Note the variable, and its value if it is the first time."""
         if variable.trainable:
             self.variables[variable._key] = variable
+        self.values.setdefault(variable._key, (variable, variable._tensor))
 
     def left(self, key: int) -> None:
         """Nothing."""
 
     def assigned(self, variable: Any, value: Any) -> None:
-        """Nothing."""
+        """Note a variable that has not been read: its value does not matter."""
+        self.values.setdefault(variable._key, (variable, variable._tensor))
+
+    @contextlib.contextmanager
+    def restored(self) -> Iterator[None]:
+        """Give the block the values that were read; afterwards, all is as before."""
+        now = [(variable, variable._tensor) for variable, _ in self.values.values()]
+        for variable, value in self.values.values():
+            variable._tensor = value
+        try:
+            yield
+        finally:
+            for variable, value in now:
+                variable._tensor = value
 
 
 def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the leaves of arguments with tensors of their own, and these alone."""
+    """Return the leaves of arguments with tensors of their own, and these alone.
+
+    Raises:
+        NeedsValue: In a batch: the user's rules are for one element.
+    """
+    if isinstance(dispatch.interpreter(), BatchInterpreter):
+        raise NeedsValue
     leaves, tensors = [], []
     for leaf in nest.flatten(list(args)):
         if isinstance(leaf, Tensor):
@@ -78,8 +106,9 @@ def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         ) or (hasattr(leaf, "dtype") and not isinstance(leaf, Variable)):
             leaf = dispatch.interpreter().convert(leaf)
         leaves.append(leaf)
-        if isinstance(leaf, (Tensor, Variable)):
-            tensors.append(leaf)
+        if _is_input(leaf):
+            # The function may assign to items of its argument, too.
+            tensors.append(copy.copy(leaf))
     return leaves, tensors
 
 
@@ -261,25 +290,31 @@ def recompute_grad(f: F) -> F:
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, tensors = _split(args)
+        named = nest.flatten(kwargs)
+        named = [copy.copy(x) if isinstance(x, Tensor) else x for x in named]
+        tensors += [copy.copy(x) for x in named if isinstance(x, Tensor)]
         reads = _Reads()
         script = Script()  # random numbers must come out the same again
+        given = [list(args), kwargs]
+        inner, options = nest.pack(given, iter([*leaves, *named]))
         with dispatch.running(dispatch.interpreter(), (reads,)), script.written():
-            outputs = f(*nest.pack(list(args), iter(leaves)), **kwargs)
-        variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
+            outputs = f(*inner, **options)
+        variables = _captured(reads, ())
 
         def rule(
             g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]
         ) -> list[Any]:
-            values = iter(inputs)
-            again = [
-                next(values) if isinstance(leaf, (Tensor, Variable)) else leaf
-                for leaf in leaves
-            ]
+            # Each argument is a source of its own, even if a tensor stands twice.
+            own = [identity(x) for x in inputs[: len(tensors)]]
+            sources = [*own, *variables]
             with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-                sources = [x for x in again if isinstance(x, Tensor)] + list(variables)
                 tape.watch([s for s in sources if s.dtype.is_differentiable])
-                with script.played():
-                    out_again = f(*nest.pack(list(args), iter(again)), **kwargs)
+                values = iter([copy.copy(x) for x in own])
+                again = [next(values) if _is_input(x) else x for x in leaves]
+                again += [next(values) if isinstance(x, Tensor) else x for x in named]
+                inner, options = nest.pack(given, iter(again))
+                with script.played(), reads.restored():
+                    out_again = f(*inner, **options)
                 redone = nest.flatten(out_again)
             pairs = [(r, c) for r, c in zip(redone, g, strict=True) if c is not None]
             targets, seeds = [r for r, _ in pairs], [c for _, c in pairs]
@@ -289,6 +324,10 @@ def recompute_grad(f: F) -> F:
         return nest.pack(outputs, iter(fresh))
 
     return wrapper  # type: ignore[return-value]
+
+
+def _is_input(leaf: Any) -> bool:
+    return isinstance(leaf, (Tensor, Variable))
 
 
 def grad_pass_through(f: F) -> F:
@@ -312,7 +351,8 @@ def grad_pass_through(f: F) -> F:
 
     @functools.wraps(f)
     def wrapper(x: Any, *args: Any, **kwargs: Any) -> Any:
-        value = identity(x)
+        [leaf], _ = _split([x])
+        value = identity(leaf)
         with dispatch.running(dispatch.interpreter(), ()):
             out = dispatch.interpreter().convert(f(value, *args, **kwargs))
         if tuple(out.shape) != tuple(value.shape):

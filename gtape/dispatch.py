@@ -1,7 +1,7 @@
 """The one door: `apply` runs a primitive and tells the tapes.
 
 An interpreter gives operands their meaning: tensors on arrays (eager, the bottom), bare
-arrays (the backward pass of a first-order gradient), symbols (a trace). A recorder
+arrays (the backward pass of a first-order gradient), elements of a batch. A recorder
 watches what runs: tapes and forward accumulators. Both belong to one thread of control.
 """
 

@@ -105,6 +105,11 @@ class DType:
         """The greatest finite value."""
         return self._limit("max", True)
 
+    @property
+    def eps(self) -> float:
+        """The distance from 1 to the next number; 0 for integers and bools."""
+        return float(self._limit("eps", False)) if self.is_differentiable else 0.0
+
     def _limit(self, which: str, if_bool: bool) -> int | float | bool:
         if self.kind == "b":
             return if_bool

@@ -151,10 +151,9 @@ class EagerTensor(Tensor):
     # --- Text -------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        line = "\n" if self._array.ndim > 1 else ""
-        return (
-            f"gt.Tensor({line}{self._text()}, shape={self.shape}, dtype={self.dtype})"
-        )
+        text = self._text()
+        line = "\n" if "\n" in text else ""
+        return f"gt.Tensor({line}{text}, shape={self.shape}, dtype={self.dtype})"
 
     def _text(self) -> str:
         return str(self._array)
@@ -192,9 +191,7 @@ class EagerTensor(Tensor):
         if copy:
             return np.array(array)
         view = array.view()
-        view.flags.writeable = (
-            False  # the array is this tensor's value, which must not change
-        )
+        view.flags.writeable = False  # it is this tensor's value
         return view
 
     def __array_ufunc__(
@@ -218,5 +215,5 @@ class EagerTensor(Tensor):
 def describe(array: Array) -> str:
     """Return the shape, dtype and value of an array, as a tensor's repr says them."""
     value = repr(array.item()) if array.ndim == 0 else repr(array)
-    line = "\n" if array.ndim > 1 else ""
+    line = "\n" if "\n" in value else ""
     return f"shape={tuple(array.shape)}, dtype={array.dtype}, numpy={line}{value}"

@@ -80,6 +80,11 @@ class GtapeError(Exception):
         end = "" if self.hint.endswith("?") else "."
         return f"{text} {self.hint}{end}" if self.hint else text
 
+    def reworded(self, what: str) -> GtapeError:
+        """Return an error of the same class and place with another first sentence."""
+        contents = {**vars(self), "what": " ".join(what.split()).rstrip(".")}
+        return _restored(type(self), (what, self.hint, self.origin), contents)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.args, vars(self))
 
@@ -91,6 +96,32 @@ def _restored(
     error = GtapeError.__new__(kind, *args)
     vars(error).update(contents)
     return error
+
+
+class said_by:
+    """Lets errors of a block's inner operations name the one that the user called.
+
+    Args:
+        name: The operation called.
+        *inner: The names that may stand first in the messages.
+    """
+
+    __slots__ = ("_inner", "_name")
+
+    def __init__(self, name: str, *inner: str) -> None:
+        self._name = name
+        self._inner = inner
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, GtapeError):
+            return
+        for other in self._inner:
+            rest = error.what.removeprefix(other)
+            if rest[:1] in (":", " ") and rest != error.what:
+                raise error.reworded(self._name + rest) from None
 
 
 class ShapeError(GtapeError, ValueError):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gtape.dtypes import DType, as_dtype
-from gtape.errors import ShapeError
+from gtape.errors import ShapeError, said_by
 from gtape.ops.common import TensorLike, convert, numpy_dtype_of
 from gtape.ops.gathering import integers
-from gtape.ops.indices import OutsideError, index_add
+from gtape.ops.indices import INDEXING, index_add
 from gtape.ops.searching import unique
 from gtape.spec import TensorShape, as_shape
 from gtape.tensor import Operators
@@ -123,12 +123,10 @@ class IndexedSlices(Operators):
                 f"slices, {tuple(self.shape)}",
                 "Give a dense_shape",
             )
-        try:
+        with said_by("IndexedSlices", *INDEXING):
             return index_add(
                 self._values, [self._indices], [0], self._dense_shape, wrap=False
             )
-        except OutsideError as error:
-            raise error.renamed("IndexedSlices", [0]) from None
 
     def __repr__(self) -> str:
         shape = self._dense_shape

@@ -170,7 +170,7 @@ class EagerInterpreter:
             return value
         read = getattr(value, "__gtape_tensor__", None)
         if read is not None:
-            return read()
+            value = read()  # an object of the variable's; a caller may keep this one
         if isinstance(value, EagerTensor):
             return EagerTensor(value._array, value._key)
         if isinstance(value, Tensor):

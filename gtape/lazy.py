@@ -8,19 +8,16 @@ from typing import Any
 
 
 class Lazy:
-    """Stands for a third-party module until one of its names is asked for.
+    """Stands for a module until one of its names is asked for.
 
     Args:
         name: The module's full name.
-        needed_for: What needs it and how to install it, for the message where it is
-            missing.
     """
 
-    __slots__ = ("_module", "_name", "_needed_for")
+    __slots__ = ("_module", "_name")
 
-    def __init__(self, name: str, needed_for: str = "") -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._needed_for = needed_for
         self._module: ModuleType | None = None
 
     def __getattr__(self, attribute: str) -> Any:
@@ -30,9 +27,8 @@ class Lazy:
                 module = self._module = importlib.import_module(self._name)
             except ImportError as error:
                 raise ImportError(
-                    f"{self._needed_for or 'this operation'} needs the module "
-                    f"{self._name}, "
-                    f"which cannot be imported: {error}"
+                    f"this operation needs the module {self._name}, which cannot be "
+                    f"imported: {error}"
                 ) from error
         return getattr(module, attribute)
 

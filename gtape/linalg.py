@@ -16,10 +16,11 @@ from gtape.ops.factorization import (
     qr,
 )
 from gtape.ops.linalg import kron, matmul, matvec, outer, vecdot
-from gtape.ops.norm import norm
+from gtape.ops.norm import matrix_norm, norm
+from gtape.ops.normalizing import global_norm, l2_normalize
 from gtape.ops.shaping import matrix_transpose
 from gtape.ops.solving import inv, solve, triangular_solve
-from gtape.ops.spectral import eigh, eigvalsh, matrix_norm, svd
+from gtape.ops.spectral import eigh, eigvalsh, svd
 
 __all__ = [
     "band_part",
@@ -34,9 +35,11 @@ __all__ = [
     "einsum",
     "expm",
     "eye",
+    "global_norm",
     "inner",
     "inv",
     "kron",
+    "l2_normalize",
     "logdet",
     "lstsq",
     "matmul",

@@ -6,10 +6,9 @@ Data only: the compiler reads it, and fusion asks for the kind, never for the na
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gtape.scalar import Tree, parse
-from gtape.spec import TensorSpec
 
 
 class Map(NamedTuple):
@@ -121,6 +120,3 @@ class Custom(NamedTuple):
 
 
 Lowering: TypeAlias = "Map | Reindex | Fold | Gather | Scatter | Contract | Custom"
-Views: TypeAlias = "Callable[..., tuple[View, ...]]"
-Specs: TypeAlias = "tuple[TensorSpec, ...]"
-Attrs: TypeAlias = "dict[str, Any]"

@@ -15,7 +15,6 @@ from gtape.ops.arithmetic import (
     reciprocal,
     sign,
     square,
-    squared_difference,
     subtract,
 )
 from gtape.ops.discrete import argmax, argmin, count_nonzero, reduce_all, reduce_any
@@ -54,6 +53,7 @@ from gtape.ops.math import (
     log10,
     rsqrt,
     sqrt,
+    squared_difference,
 )
 from gtape.ops.math import real_part as real
 from gtape.ops.normalizing import l2_normalize
@@ -107,6 +107,9 @@ from gtape.ops.trig import (
     tanh,
 )
 
+floormod = mod
+truediv = divide
+
 __all__ = [
     "abs",
     "acos",
@@ -143,6 +146,7 @@ __all__ = [
     "expm1",
     "floor",
     "floordiv",
+    "floormod",
     "greater",
     "greater_equal",
     "hypot",
@@ -208,6 +212,7 @@ __all__ = [
     "tan",
     "tanh",
     "top_k",
+    "truediv",
     "trunc",
     "unsorted_segment_max",
     "unsorted_segment_mean",

@@ -17,7 +17,6 @@ from gtape.dtypes import (
 )
 from gtape.errors import DTypeError
 from gtape.lowering import Lowering, Map
-from gtape.spec import TensorSpec
 
 OperandRule: TypeAlias = "Callable[[str, tuple[Kind, ...]], tuple[NumpyDType, ...]]"
 VjpRule: TypeAlias = "Callable[..., Any]"
@@ -179,7 +178,13 @@ def number(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
 
 def real(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
     """Promote all operands to one dtype, integer or floating-point."""
-    d = number(name, kinds)[0]
+    number(name, kinds)
+    return ordered(name, kinds)
+
+
+def ordered(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
+    """Promote all operands to one dtype whose elements have an order: bools too."""
+    d = common(kinds)
     if d.kind == "c":
         raise DTypeError(
             f"{name}: {as_dtype(d)} numbers have no order",
@@ -260,19 +265,4 @@ def indexed(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
     return tuple([concrete(kind) for kind in kinds])
 
 
-def updated(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
-    """A tensor, integer indices, then updates that take the tensor's dtype."""
-    indexed(name, kinds[:2])
-    d = concrete(kinds[0])
-    for kind in kinds[2:]:
-        if concrete(promote(d, kind)) != d:
-            raise DTypeError(
-                f"{name}: updates of {as_dtype(concrete(kind))} do not fit "
-                f"{as_dtype(d)}",
-                "Cast one of them",
-            )
-    return (d, concrete(kinds[1])) + (d,) * (len(kinds) - 2)
-
-
 _FLOAT64 = as_dtype("float64").dtype
-Spec = TensorSpec

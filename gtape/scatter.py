@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gtape.errors import (
     ArgumentTypeError,
     DTypeError,
     IndexRangeError,
     ShapeError,
+    said_by,
 )
 from gtape.indexed_slices import IndexedSlices
 from gtape.ops.common import TensorLike, as_int, convert, numpy_dtype_of
-from gtape.ops.gathering import gather, gather_nd
+from gtape.ops.gathering import gather, gather_nd, positions
 from gtape.ops.index_write import fitting, index_write
-from gtape.ops.indices import OutsideError, index_add
+from gtape.ops.indices import INDEXING, index_add
 from gtape.ops.linear import broadcast_to
 from gtape.ops.scattering import (
     tensor_scatter_nd_add,
@@ -118,16 +117,12 @@ class ScatterMethods:
                 "All but the last axis of the indices are batch axes of the variable",
             )
         axes = tuple(range(rank))
-        arrays = [
-            np.arange(size).reshape([-1 if a == axis else 1 for a in axes])
-            for axis, size in enumerate(batch)
-        ]
+        arrays = [positions(size, axis, rank) for axis, size in enumerate(batch)]
         updates = _updates(name, x, slices, rank)
         arrays.append(slices.indices)
-        try:
-            return self.assign(index_write("put", x, updates, arrays, axes, wrap=False))
-        except OutsideError as error:
-            raise error.renamed(name, axes) from None
+        with said_by(name, *INDEXING):
+            out = index_write("put", x, updates, arrays, axes, wrap=False)
+        return self.assign(out)
 
     # --- Elements or slices at positions ----------------------------------------------
 
@@ -155,7 +150,8 @@ class ScatterMethods:
 
     def sparse_read(self, indices: TensorLike) -> Any:
         """Return `gt.gather` of the variable along its first axis."""
-        return gather(self, indices)
+        with said_by("sparse_read", "gather"):
+            return gather(self, indices)
 
     def gather_nd(self, indices: TensorLike) -> Any:
         """Return `gt.gather_nd` of the variable."""
@@ -227,16 +223,12 @@ def _updates(name: str, x: Any, slices: IndexedSlices, taken: int) -> Any:
 def _summed(name: str, x: Any, sparse_delta: Any) -> Any:
     slices = _slices(name, sparse_delta)
     updates = _updates(name, x, slices, 1)
-    try:
+    with said_by(name, *INDEXING):
         return index_add(updates, [slices.indices], [0], x.shape, wrap=False)
-    except OutsideError as error:
-        raise error.renamed(name, [0]) from None
 
 
 def _written(name: str, how: str, variable: Any, sparse_delta: Any) -> Any:
     x, slices = convert(variable), _slices(name, sparse_delta)
     updates = _updates(name, x, slices, 1)
-    try:
+    with said_by(name, *INDEXING):
         return index_write(how, x, updates, [slices.indices], [0], wrap=False)
-    except OutsideError as error:
-        raise error.renamed(name, [0]) from None

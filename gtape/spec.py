@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from gtape.dtypes import DType, DTypeLike, as_dtype
-from gtape.errors import ArgumentError, ShapeError
+from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 
 Dim: TypeAlias = "int | None"
 
@@ -29,6 +29,15 @@ class TensorShape(tuple):  # type: ignore[type-arg]
     """
 
     __slots__ = ()
+
+    def __new__(cls, dims: Iterable[Dim] = ()) -> TensorShape:
+        """Return the shape of the given sizes."""
+        if not hasattr(dims, "__iter__"):
+            raise ArgumentTypeError(
+                f"TensorShape: {dims!r} is not a sequence of sizes",
+                "Give a list; None stands for one size, not for the rank",
+            )
+        return tuple.__new__(cls, dims)
 
     @property
     def rank(self) -> int:

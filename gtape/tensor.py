@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -93,7 +94,7 @@ class Operators:
         return arithmetic.negative(self)
 
     def __pos__(self) -> Any:
-        return dispatch.interpreter().convert(self)
+        return copy.copy(dispatch.interpreter().convert(self))
 
     def __abs__(self) -> Any:
         return math.abs(self)

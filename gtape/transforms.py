@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from gtape import nest
+from gtape.dispatch import next_key
 from gtape.errors import ArgumentError, ArgumentTypeError, GradientError
 from gtape.forward import check_primals, jvp, own_primal
 from gtape.ops.common import name_of
@@ -19,16 +22,32 @@ Argnums: TypeAlias = "int | Sequence[int]"
 def own_arguments(
     name: str, args: Sequence[Any], positions: Sequence[int]
 ) -> tuple[list[Any], list[Any]]:
-    """Return the arguments, chosen ones as sources of their own; and these alone."""
+    """Return the arguments, chosen ones as sources of their own; and these alone.
+
+    The function gets tensors that share keys with the sources: it may assign to items
+    of its arguments, and the gradient is by what it was given.
+    """
     out = list(args)
+    chosen = []
     for i in positions:
         if not -len(args) <= i < len(args):
             raise ArgumentError(
                 f"{name}: there is no argument {i}, the call has {len(args)}",
                 "Count positional arguments from 0",
             )
-        out[i] = own_primal(args[i])
-    return out, [out[i] for i in positions]
+        source = own_primal(args[i])
+        out[i] = nest.map_structure(shared, source)
+        chosen.append(source)
+    return out, chosen
+
+
+def shared(source: Any) -> Any:
+    """Return a tensor of the same value and key; assigning to its items is its own."""
+    if not hasattr(source, "_key"):
+        return source
+    if source._key <= 0:
+        source._key = next_key()
+    return copy.copy(source)
 
 
 def _positions(name: str, argnums: Argnums) -> tuple[int, ...]:
@@ -142,14 +161,14 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
         [3.0, 2.0]
     """
     name_of("vjp", f)
-    inputs = [own_primal(p) for p in primals]
+    inputs, sources = own_arguments("vjp", primals, range(len(primals)))
     with GradientTape(True, watch_accessed_variables=False) as tape:
-        tape.watch(inputs)
+        tape.watch(sources)
         value = f(*inputs)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         found = tape.gradient(
-            value, inputs, output_gradients=cotangent, unconnected_gradients="zero"
+            value, sources, output_gradients=cotangent, unconnected_gradients="zero"
         )
         return tuple(found)
 

@@ -53,7 +53,7 @@ class Variable(ScatterMethods, Operators):
     Args:
         initial_value: A tensor, NumPy array, Python number, nested list, or a function
             of no arguments that returns one. It is copied.
-        trainable: Whether tapes watch the variable when it is read.
+        trainable: Whether tapes watch the variable when it is read; they do by default.
         name: A label; made unique among living variables by a number.
         dtype: The dtype that Python numbers take.
         constraint: A function that an optimizer applies to the value after its update.
@@ -84,7 +84,7 @@ class Variable(ScatterMethods, Operators):
     def __init__(
         self,
         initial_value: Any = None,
-        trainable: bool = True,
+        trainable: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
         constraint: Callable[[Any], Any] | None = None,
@@ -98,7 +98,7 @@ class Variable(ScatterMethods, Operators):
         array = _initial(initial_value, dtype)
         self._key = next_key()
         self._tensor = EagerTensor(array, self._key)
-        self._trainable = bool(trainable)
+        self._trainable = trainable is None or bool(trainable)
         self._shape = None if shape is None else as_dims("Variable", shape)
         if constraint is not None:
             name_of("Variable: constraint", constraint)
@@ -175,7 +175,7 @@ class Variable(ScatterMethods, Operators):
 
     # --- Assigning --------------------------------------------------------------------
 
-    def assign(self, value: Any, read_value: bool = True) -> Any:
+    def assign(self, value: Any, *, read_value: bool = True) -> Any:
         """Give the variable a value of its shape and dtype.
 
         The link is not differentiated: later gradients by the variable are by its new
@@ -196,13 +196,15 @@ class Variable(ScatterMethods, Operators):
             recorder.assigned(self, tensor)
         return self if read_value else None
 
-    def assign_add(self, delta: Any, read_value: bool = True) -> Any:
+    def assign_add(self, delta: Any, *, read_value: bool = True) -> Any:
         """Add a value of the variable's shape and dtype to the variable."""
-        return self.assign(self + self._converted("assign_add", delta), read_value)
+        total = self + self._converted("assign_add", delta)
+        return self.assign(total, read_value=read_value)
 
-    def assign_sub(self, delta: Any, read_value: bool = True) -> Any:
+    def assign_sub(self, delta: Any, *, read_value: bool = True) -> Any:
         """Subtract a value of the variable's shape and dtype from the variable."""
-        return self.assign(self - self._converted("assign_sub", delta), read_value)
+        rest = self - self._converted("assign_sub", delta)
+        return self.assign(rest, read_value=read_value)
 
     def _converted(self, verb: str, value: Any) -> Any:
         """Return the value as a tensor, if its shape and dtype fit."""
@@ -221,8 +223,7 @@ class Variable(ScatterMethods, Operators):
         if not self.shape.is_compatible_with(tensor.shape):
             raise ShapeError(
                 f"{verb}: a value of shape {tuple(tensor.shape)} for {self.name} of "
-                "shape "
-                f"{tuple(self.shape)}",
+                f"shape {tuple(self.shape)}",
                 "Assignment does not broadcast: give the whole value",
             )
         return tensor
@@ -348,15 +349,15 @@ def _unique(name: str) -> str:
     return f"{base}_{number}"
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(x: Any) -> bool:
     """Return whether a value is a gtape tensor or variable.
 
     Args:
-        value: Anything.
+        x: Anything.
 
     Example:
         >>> import gtape as gt
         >>> gt.is_tensor(gt.constant(1.0)), gt.is_tensor(1.0)
         (True, False)
     """
-    return isinstance(value, Operators)
+    return isinstance(x, Operators)

@@ -16,7 +16,7 @@ from gtape.batching import RULES, BatchedTensor, NeedsValue, aligned, whole
 from gtape.dispatch import NO_ATTRS, Recorders, apply, tell
 from gtape.errors import ArgumentError, ShapeError
 from gtape.lowering import Fold
-from gtape.ops.common import name_of
+from gtape.ops.common import name_of, renamed
 from gtape.ops.slicing import stack
 from gtape.primitive import Primitive
 
@@ -158,7 +158,8 @@ class BatchInterpreter:
 def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
     """Return the stacked results of a function for each element along the first axis.
 
-    The function runs once, on the whole batch, wherever its operations allow; tapes and
+    The function runs once, on the whole batch, wherever its operations allow; where it
+    asks for Python values it is run again for each element, with its effects. Tapes and
     gradients work through it and in it.
 
     Args:
@@ -192,7 +193,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
             results = [batch.convert(leaf) for leaf in nest.flatten(out)]
     except NeedsValue:
         return _one_by_one(fn, structure, leaves, size)
-    return nest.pack(out, iter([whole(r, size) for r in results]))
+    return nest.pack(out, iter([renamed(whole(r, size)) for r in results]))
 
 
 def _elements(interpreter: Any, elems: Any) -> tuple[Any, list[Any]]:

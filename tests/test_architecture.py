@@ -42,7 +42,7 @@ ROWS = {
         ops.printing ops.numerics ops.checks ops.shape_checks ops.debugging
         ops.numpy_functions ops.numpy_protocol ops
     """,
-    3: "linalg math tensor eager interpreter indexed_slices scatter variable",
+    3: "bitwise linalg math tensor eager interpreter indexed_slices scatter variable",
     4: """
         batching vectorize record backprop explain jacobians tape forward custom
         transforms gradients testing module

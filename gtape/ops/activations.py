@@ -12,7 +12,7 @@ from gtape.errors import ArgumentTypeError
 from gtape.lazy import scipy_special
 from gtape.lowering import Map
 from gtape.ops.arithmetic import multiply
-from gtape.ops.common import Tensor, TensorLike, convert, same_spec
+from gtape.ops.common import Tensor, TensorLike, convert, require_flag, same_spec
 from gtape.ops.extrema import minimum
 from gtape.ops.linear import where
 from gtape.ops.logic import logical_and
@@ -307,12 +307,8 @@ def gelu(features: TensorLike, approximate: bool = False) -> Tensor:
         >>> gt.nn.gelu([-1., 0., 1.]).numpy().round(3)
         array([-0.159,  0.   ,  0.841], dtype=float32)
     """
-    if not isinstance(approximate, (bool, np.bool_)):
-        raise ArgumentTypeError(
-            f"gelu: approximate must be True or False, got {approximate!r}",
-            "True takes the formula with tanh",
-        )
-    return apply_one(_gelu_tanh if approximate else _gelu, features)
+    by_tanh = require_flag("gelu", "approximate", approximate)
+    return apply_one(_gelu_tanh if by_tanh else _gelu, features)
 
 
 _silu = Primitive(

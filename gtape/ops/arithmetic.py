@@ -1,4 +1,4 @@
-"""Arithmetic, extrema and choice, element by element with broadcasting.
+"""Arithmetic, powers and signs, element by element with broadcasting.
 
 Reverse rules are written for one element; the tape sums a cotangent over broadcast
 axes, and makes it zero where the incoming cotangent is zero and the local derivative is
@@ -157,7 +157,7 @@ def _pow_vjp(g: Any, out: Any, x: Any, y: Any) -> tuple[Any, ...]:
 
 
 @elementwise(_pow_forward, "x ** y", vjp=_pow_vjp, operands=number)
-def _power(x: TensorLike, y: TensorLike) -> Tensor:
+def _pow(x: TensorLike, y: TensorLike) -> Tensor:
     """Return x ** y."""
 
 
@@ -183,7 +183,7 @@ def pow(x: TensorLike, y: TensorLike) -> Tensor:
         x = convert(x)
         if type(y) is int or x.dtype.kind in "fcV":
             return square(x)
-    return _power(x, y)
+    return _pow(x, y)
 
 
 @elementwise(np.square, "x * x", vjp=lambda g, _out, x: (g * (x + x),), operands=number)
@@ -229,22 +229,6 @@ def log_or_zero(x: Tensor) -> Tensor:
     """Return log(x), and 0 where x is not positive, as powers' derivatives need."""
     is_complex = numpy_dtype_of(x).kind == "c"
     return _complex_log_or_zero(x) if is_complex else _real_log_or_zero(x)
-
-
-@elementwise(
-    lambda x, y: np.square(x - y),
-    "(x - y) * (x - y)",
-    vjp=lambda g, _out, x, y: (lambda: g * (2 * (x - y)), lambda: g * (2 * (y - x))),
-    operands=number,
-)
-def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return (x - y) ** 2.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.squared_difference(5., 3.).numpy()
-        np.float32(4.0)
-    """
 
 
 @elementwise(

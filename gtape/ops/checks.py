@@ -76,8 +76,7 @@ def operand(name: str, argument: str, value: TensorLike, dtype: Any = None) -> T
     try:
         return convert(value, dtype)
     except GtapeError as error:
-        what = f"{name}: {argument}: {error.what}"
-        raise type(error)(what, error.hint, error.origin) from None
+        raise error.reworded(f"{name}: {argument}: {error.what}") from None
 
 
 def pair(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:

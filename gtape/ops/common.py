@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
 from collections.abc import Callable, Sequence
@@ -11,8 +12,14 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.dispatch import bottom, get_state
-from gtape.dtypes import DTypeLike, NumpyDType, as_numpy_dtype
-from gtape.errors import ArgumentError, ArgumentTypeError, GraphError, ShapeError
+from gtape.dtypes import DTypeLike, NumpyDType, as_dtype, as_numpy_dtype
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DTypeError,
+    GraphError,
+    ShapeError,
+)
 from gtape.lowering import Map
 from gtape.primitive import OperandRule, Primitive, VjpRule, as_is
 from gtape.scalar import type_of
@@ -58,6 +65,14 @@ def convert(value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     return dispatch.interpreter().convert(value, wanted)
 
 
+def renamed(x: Tensor) -> Tensor:
+    """Return a tensor as the result of an operation that has nothing to do.
+
+    Assigning to items of the result must leave the operand alone.
+    """
+    return copy.copy(x) if hasattr(x, "_key") else x
+
+
 def elementwise(
     forward: Callable[..., Any],
     expr: str,
@@ -80,7 +95,7 @@ def elementwise(
     """
 
     def declare(function: Callable[P, R]) -> Callable[P, R]:
-        name = function.__name__
+        name = function.__name__.lstrip("_")  # as messages say it
         code = function.__code__
         parameters = code.co_varnames[: code.co_argcount]
         lowering = Map(expr)  # the tests parse it and hold its names against these
@@ -180,6 +195,38 @@ def as_ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
     return tuple([as_int(name, argument, v) for v in value])
 
 
+def as_count(name: str, argument: str, value: Any) -> int:
+    """Return an argument as a Python int of zero or more.
+
+    Raises:
+        ArgumentTypeError: If it is not an integer.
+        ArgumentError: If it is negative.
+    """
+    count = as_int(name, argument, value)
+    if count < 0:
+        raise ArgumentError(f"{name}: {argument} {count} is negative", "Give 0 or more")
+    return count
+
+
+def integer_dtype(name: str, argument: str, dtype: DTypeLike) -> NumpyDType:
+    """Return an integer dtype.
+
+    Raises:
+        DTypeError: If it is of another kind.
+    """
+    found = as_dtype(dtype)
+    if not found.is_integer:
+        raise DTypeError(
+            f"{name}: {argument} {found} is not an integer dtype", "Use int64 or int32"
+        )
+    return found.dtype
+
+
+def vector_shape(size: int, axis: int, rank: int) -> list[int]:
+    """Return the shape of a vector that lies along one axis of a tensor of a rank."""
+    return [size if i == axis else 1 for i in range(rank)]
+
+
 def normalize_axis(name: str, axis: Any, rank: int, argument: str = "axis") -> int:
     """Return an axis counted from the front.
 
@@ -276,12 +323,14 @@ __all__ = [
     "Axis",
     "Tensor",
     "TensorLike",
+    "as_count",
     "as_int",
     "as_ints",
     "as_is",
     "check_rank",
     "convert",
     "elementwise",
+    "integer_dtype",
     "name_of",
     "normalize_axes",
     "normalize_axis",
@@ -289,4 +338,5 @@ __all__ = [
     "one_of",
     "require_flag",
     "same_spec",
+    "vector_shape",
 ]

@@ -22,9 +22,8 @@ from gtape.ops.windows import Windows
 from gtape.primitive import Primitive, number
 from gtape.spec import TensorSpec
 
-_BLOCK = (
-    1 << 20
-)  # elements of columns at once: they stay in cache, and memory is bounded
+# Elements of columns at once: they stay in cache, and memory is bounded.
+_BLOCK = 1 << 20
 
 
 def _blocks(batch: int, elements: int) -> Iterator[slice]:

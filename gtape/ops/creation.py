@@ -25,7 +25,7 @@ from gtape.errors import (
     ShapeError,
     TensorMemoryError,
 )
-from gtape.ops.common import Tensor, TensorLike, as_int, numpy_dtype_of
+from gtape.ops.common import Tensor, TensorLike, as_int, numpy_dtype_of, renamed
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import reshape
 from gtape.spec import as_shape
@@ -85,8 +85,7 @@ def given(name: str, value: Any, wanted: NumpyDType | None = None) -> Tensor:
     try:
         out = dispatch.interpreter().convert(value, wanted, True)
     except GtapeError as error:
-        what = f"{name}: {error.what}"
-        raise type(error)(what, error.hint, error.origin) from None
+        raise error.reworded(f"{name}: {error.what}") from None
     except RecursionError:
         raise ArgumentError(
             f"{name}: the nested list is too deep", f"Nest at most {_MOST_AXES} lists"
@@ -139,7 +138,7 @@ def constant(
     """
     out = given("constant", value, None if dtype is None else as_numpy_dtype(dtype))
     if shape is None:
-        return out
+        return renamed(out) if out is value else out
     target = as_shape("constant", shape)
     check_memory("constant", target, numpy_dtype_of(out))
     size = math.prod(out.shape)

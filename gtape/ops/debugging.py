@@ -11,17 +11,17 @@ from gtape.dtypes import as_dtype
 from gtape.errors import ArgumentError
 from gtape.ops import extrema, logic, math
 from gtape.ops.checks import check_that, compare, compare_with_zero, operand, pair
-from gtape.ops.common import Tensor, TensorLike
+from gtape.ops.common import Tensor, TensorLike, renamed
 from gtape.ops.numerics import check_numerics as check_numerics
 from gtape.ops.numerics import disable_check_numerics as disable_check_numerics
 from gtape.ops.numerics import enable_check_numerics as enable_check_numerics
+from gtape.ops.shape_checks import assert_integer as assert_integer
 from gtape.ops.shape_checks import assert_rank as assert_rank
+from gtape.ops.shape_checks import assert_rank_at_least as assert_rank_at_least
+from gtape.ops.shape_checks import assert_rank_in as assert_rank_in
 from gtape.ops.shape_checks import assert_scalar as assert_scalar
 from gtape.ops.shape_checks import assert_shapes as assert_shapes
 from gtape.ops.shape_checks import assert_type as assert_type
-
-_EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10}
-_EPSILON["bfloat16"] = 2.0**-7
 
 # --- Two tensors ----------------------------------------------------------------------
 
@@ -57,16 +57,16 @@ def assert_equal(
 def assert_none_equal(
     x: TensorLike,
     y: TensorLike,
-    message: str | None = None,
     summarize: int | None = None,
+    message: str | None = None,
 ) -> None:
     """Require x != y, element by element.
 
     Args:
         x: A tensor.
         y: A tensor; the two broadcast.
-        message: What the error begins with.
         summarize: How many elements the error shows; 3 by default, -1 for all.
+        message: What the error begins with.
 
     Raises:
         CheckError: If it does not hold for all elements, with the first of them.
@@ -211,8 +211,7 @@ def assert_near(
     """
     x, y = pair("assert_near", x, y)
     gap = x - y if math.is_complex(x) or math.is_complex(y) else _distance(x, y)
-    dtype = as_dtype(gap.dtype).real_dtype.name
-    default = 10 * _EPSILON.get(dtype, 0.0)
+    default = 10 * as_dtype(gap.dtype).real_dtype.eps
     tolerances = []
     for argument, value in (("rtol", rtol), ("atol", atol)):
         number = default if value is None else value
@@ -336,4 +335,4 @@ def assert_all_finite(x: TensorLike, message: str | None = None) -> Tensor:
     """
     x = operand("assert_all_finite", "x", x)
     check_that(logic.is_finite(x), (x,), "assert_all_finite", message, None)
-    return x
+    return renamed(x)

@@ -50,14 +50,14 @@ _det = Primitive(
 )
 
 
-def det(tensor: TensorLike) -> Tensor:
+def det(input: TensorLike) -> Tensor:
     """Return the determinants of square matrices.
 
     The gradient is the matrix of cofactors, which needs no inverse: gradients of first
     and second order are right for singular matrices too.
 
     Args:
-        tensor: A tensor of shape [..., n, n], real or complex.
+        input: A tensor of shape [..., n, n], real or complex.
 
     Raises:
         ShapeError: If the matrices are not square.
@@ -67,7 +67,7 @@ def det(tensor: TensorLike) -> Tensor:
         >>> gt.linalg.det([[2., 1.], [1., 4.]]).numpy()
         np.float32(7.0)
     """
-    return apply(_det, tensor)
+    return apply(_det, input)
 
 
 def _decomposed(x: Any) -> tuple[Any, Any, Any, Any]:
@@ -199,14 +199,14 @@ _slogdet = Primitive(
 )
 
 
-def slogdet(tensor: TensorLike) -> tuple[Tensor, Tensor]:
+def slogdet(input: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the sign of the determinant and the logarithm of its absolute value.
 
     Where the determinant itself would overflow, the logarithm does not. There is no
     gradient through the sign.
 
     Args:
-        tensor: A real tensor of shape [..., n, n]. Of a singular matrix the sign is 0
+        input: A real tensor of shape [..., n, n]. Of a singular matrix the sign is 0
             and the logarithm -inf, and its gradient is an error.
 
     Raises:
@@ -218,7 +218,7 @@ def slogdet(tensor: TensorLike) -> tuple[Tensor, Tensor]:
         >>> float(sign), float(logarithm)
         (-1.0, 0.0)
     """
-    sign, logarithm = apply(_slogdet, tensor)
+    sign, logarithm = apply(_slogdet, input)
     return sign, logarithm
 
 
@@ -258,11 +258,11 @@ _expm = Primitive(
 )
 
 
-def expm(tensor: TensorLike) -> Tensor:
-    """Return the exponentials of square matrices, sum of tensor**k / k!.
+def expm(input: TensorLike) -> Tensor:
+    """Return the exponentials of square matrices, the sum of x**k / k!.
 
     Args:
-        tensor: A tensor of shape [..., n, n], real or complex.
+        input: A tensor of shape [..., n, n], real or complex.
 
     Raises:
         LinalgError: If a matrix holds NaN or inf.
@@ -274,4 +274,4 @@ def expm(tensor: TensorLike) -> Tensor:
         array([[1., 1.],
                [0., 1.]], dtype=float32)
     """
-    return apply(_expm, tensor)
+    return apply(_expm, input)

@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.dtypes import DTypeLike, Kind, NumpyDType, as_dtype, concrete
-from gtape.errors import DTypeError, ShapeError
+from gtape.dtypes import DTypeLike, NumpyDType
+from gtape.errors import ShapeError
 from gtape.lowering import Fold
 from gtape.ops.common import (
     Axis,
     Tensor,
     TensorLike,
     convert,
+    integer_dtype,
     normalize_axes,
     normalize_axis,
 )
 from gtape.ops.linear import cast, reduce_sum
 from gtape.ops.logic import not_equal
 from gtape.ops.reduction import keep_axes, reduced, without_axes_spec
-from gtape.primitive import Primitive, boolean
+from gtape.primitive import Primitive, boolean, ordered
 
 # --- Logic ----------------------------------------------------------------------------
 
@@ -43,51 +44,58 @@ _reduce_any = _logical("reduce_any", np.logical_or, "False", "acc or x")
 _reduce_all = _logical("reduce_all", np.logical_and, "True", "acc and x")
 
 
-def reduce_any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return whether any element of x is true, over the given axes; of none: False.
+def reduce_any(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
+    """Return whether any element is true, over the given axes; of none: False.
 
     Args:
-        x: A bool tensor.
+        input_tensor: A bool tensor.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
     Raises:
-        DTypeError: If x is not bool.
+        DTypeError: If input_tensor is not bool.
 
     Example:
         >>> import gtape as gt
         >>> gt.reduce_any([[True, False], [False, False]], axis=1).numpy()
         array([ True, False])
     """
-    return reduced(_reduce_any, convert(x), axis, keepdims)
+    return reduced(_reduce_any, convert(input_tensor), axis, keepdims)
 
 
-def reduce_all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return whether all elements of x are true, over the given axes; of none: True.
+def reduce_all(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
+    """Return whether all elements are true, over the given axes; of none: True.
 
     Args:
-        x: A bool tensor.
+        input_tensor: A bool tensor.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
     Raises:
-        DTypeError: If x is not bool.
+        DTypeError: If input_tensor is not bool.
 
     Example:
         >>> import gtape as gt
         >>> gt.reduce_all([[True, False], [True, True]], axis=1).numpy()
         array([False,  True])
     """
-    return reduced(_reduce_all, convert(x), axis, keepdims)
+    return reduced(_reduce_all, convert(input_tensor), axis, keepdims)
 
 
 def count_nonzero(
-    x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = "int64"
+    input: TensorLike,
+    axis: Axis = None,
+    keepdims: bool = False,
+    dtype: DTypeLike = "int64",
 ) -> Tensor:
     """Return the number of elements that are not zero, or True, over the given axes.
 
     Args:
-        x: A tensor.
+        input: A tensor.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
         dtype: The dtype of the counts.
@@ -97,7 +105,7 @@ def count_nonzero(
         >>> gt.count_nonzero([[0., 1.], [2., 3.]], axis=1).numpy()
         array([1, 2])
     """
-    x = convert(x)
+    x = convert(input)
     nonzero = x if x.dtype.kind == "b" else not_equal(x, 0)
     axes = normalize_axes("count_nonzero", axis, x.ndim)
     out = cast(reduce_sum(cast(nonzero, "int64"), axes), dtype)
@@ -105,15 +113,6 @@ def count_nonzero(
 
 
 # --- Places of extrema ----------------------------------------------------------------
-
-
-def _ordered(name: str, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
-    d = concrete(kinds[0])
-    if d.kind == "c":
-        raise DTypeError(
-            f"{name}: {as_dtype(d)} numbers have no order", "Take gt.abs first"
-        )
-    return (d,)
 
 
 def _argument(
@@ -133,7 +132,7 @@ def _argument(
             combine=(f"x if {taken} else acc0", f"j if {taken} else acc1"),
             finish="acc1",
         ),
-        operands=_ordered,
+        operands=ordered,
         why="the place of an extremum is an integer, which has no gradient",
     )
 
@@ -148,61 +147,56 @@ def _place(
     name = primitive.name
     x = convert(x)
     place = normalize_axis(name, 0 if axis is None else axis, x.ndim)
-    target = as_dtype(dtype)
-    if not target.is_integer:
-        raise DTypeError(
-            f"{name}: output_type {target} is not an integer dtype",
-            "Use int64 or int32",
-        )
+    target = integer_dtype(name, "output_type", dtype)
     if x.shape[place] == 0:
         raise ShapeError(
             f"{name}: axis {place} of shape {tuple(x.shape)} is empty",
             "Give at least one element to choose from",
         )
-    return apply(primitive, x, axes=(place,), dtype=target.dtype)
+    return apply(primitive, x, axes=(place,), dtype=target)
 
 
 def argmax(
-    x: TensorLike, axis: int | None = None, output_type: DTypeLike = "int64"
+    input: TensorLike, axis: int | None = None, output_type: DTypeLike = "int64"
 ) -> Tensor:
     """Return the place of the greatest element along an axis, the first one of equals.
 
     A NaN counts as the greatest. There is no gradient.
 
     Args:
-        x: A tensor of real numbers or bools.
+        input: A tensor of real numbers or bools.
         axis: The axis; the first one by default.
         output_type: The integer dtype of the result.
 
     Raises:
-        ShapeError: If x has no such axis, or it is empty.
+        ShapeError: If input has no such axis, or it is empty.
 
     Example:
         >>> import gtape as gt
         >>> gt.argmax([[1., 5.], [3., 4.]], axis=1).numpy()
         array([1, 1])
     """
-    return _place(_argmax, x, axis, output_type)
+    return _place(_argmax, input, axis, output_type)
 
 
 def argmin(
-    x: TensorLike, axis: int | None = None, output_type: DTypeLike = "int64"
+    input: TensorLike, axis: int | None = None, output_type: DTypeLike = "int64"
 ) -> Tensor:
     """Return the place of the least element along an axis, the first one of equals.
 
     A NaN counts as the least. There is no gradient.
 
     Args:
-        x: A tensor of real numbers or bools.
+        input: A tensor of real numbers or bools.
         axis: The axis; the first one by default.
         output_type: The integer dtype of the result.
 
     Raises:
-        ShapeError: If x has no such axis, or it is empty.
+        ShapeError: If input has no such axis, or it is empty.
 
     Example:
         >>> import gtape as gt
         >>> gt.argmin([[1., 5.], [3., 4.]], axis=1).numpy()
         array([0, 0])
     """
-    return _place(_argmin, x, axis, output_type)
+    return _place(_argmin, input, axis, output_type)

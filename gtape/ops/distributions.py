@@ -14,12 +14,19 @@ from gtape.dispatch import apply
 from gtape.dtypes import DTypeLike, NumpyDType, as_dtype, as_numpy_dtype, default_float
 from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.ops import draws
-from gtape.ops.common import Tensor, TensorLike, as_int, convert
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    as_int,
+    convert,
+    integer_dtype,
+    numpy_dtype_of,
+)
 from gtape.ops.creation import check_memory, given
 from gtape.ops.draws import Shape
 from gtape.ops.extrema import maximum
 from gtape.ops.indices import index
-from gtape.primitive import Primitive
+from gtape.primitive import Primitive, floating
 from gtape.spec import as_shape, broadcast_shapes
 
 ShapeLike = Sequence[int] | int
@@ -37,21 +44,6 @@ def _float_dtype(name: str, dtype: DTypeLike | None) -> NumpyDType:
             "Use float16, bfloat16, float32 or float64",
         )
     return found.dtype
-
-
-def integer_dtype(name: str, dtype: DTypeLike) -> NumpyDType:
-    """Return an integer dtype.
-
-    Raises:
-        DTypeError: If it is of another kind.
-    """
-    found = as_numpy_dtype(dtype)
-    if found.kind not in "iu":
-        raise DTypeError(
-            f"{name}: dtype {as_dtype(found)} is not an integer dtype",
-            "Use an integer dtype such as int32",
-        )
-    return found
 
 
 def sizes(name: str, shape: ShapeLike, dtype: NumpyDType) -> Shape:
@@ -126,7 +118,7 @@ def integers(
     dtype: DTypeLike,
 ) -> Tensor:
     """Draw integers from minval to maxval - 1."""
-    target = integer_dtype(name, dtype)
+    target = integer_dtype(name, "dtype", dtype)
     size = sizes(name, shape, target)
     bounds = [_parameter(name, "minval", minval, target, size)]
     if type(maxval) is not int or maxval != int(np.iinfo(target).max) + 1:
@@ -194,13 +186,9 @@ def categorical(
     name: str, key: Tensor, logits: TensorLike, num_samples: int, dtype: DTypeLike
 ) -> Tensor:
     """Draw classes from the softmax of logits along the last axis."""
-    target = integer_dtype(name, dtype)
+    target = integer_dtype(name, "dtype", dtype)
     scores = convert(logits, default_float())
-    if not as_dtype(scores.dtype).is_floating:
-        raise DTypeError(
-            f"{name}: logits of {as_dtype(scores.dtype)} are not floating-point",
-            "Cast them first: gt.cast(logits, gt.float32)",
-        )
+    floating(name, (numpy_dtype_of(scores),))
     if not scores.ndim:
         raise ShapeError(
             f"{name}: the logits are a scalar", "Give one logit for each class"

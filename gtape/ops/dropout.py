@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gtape.dtypes import as_dtype
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 from gtape.ops import distributions
-from gtape.ops.common import Tensor, TensorLike, convert
+from gtape.ops.common import Tensor, TensorLike, convert, numpy_dtype_of, renamed
 from gtape.ops.generator import global_key
 from gtape.ops.linear import cast, where
+from gtape.primitive import floating
 from gtape.spec import as_shape, broadcast_shapes
 
 
@@ -49,15 +49,11 @@ def dropout(
         [0.0, 2.0]
     """
     x = convert(x)
-    if not as_dtype(x.dtype).is_floating:
-        raise DTypeError(
-            f"dropout: x of {as_dtype(x.dtype)} is not floating-point",
-            "Cast it first: gt.cast(x, gt.float32)",
-        )
+    floating("dropout", (numpy_dtype_of(x),))
     noise = _noise_shape(noise_shape, tuple(x.shape))
     keep = _kept(rate, x)
     if keep is None:
-        return x
+        return renamed(x)
     mask = distributions.bernoulli("dropout", global_key("dropout", seed), noise, keep)
     return where(mask, x / keep, 0.0)
 

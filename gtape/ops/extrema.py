@@ -52,20 +52,20 @@ def minimum(x: TensorLike, y: TensorLike) -> Tensor:
 
 
 def clip_by_value(
-    x: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike
 ) -> Tensor:
-    """Return x with values below the minimum or above the maximum replaced by these.
+    """Return t with values below the minimum or above the maximum replaced by these.
 
     The gradient is 1 at both bounds and 0 outside.
 
     Args:
-        x: A tensor.
-        clip_value_min: The least value, broadcast to x.
-        clip_value_max: The greatest value, broadcast to x.
+        t: A tensor.
+        clip_value_min: The least value, broadcast to t.
+        clip_value_max: The greatest value, broadcast to t.
 
     Example:
         >>> import gtape as gt
         >>> gt.clip_by_value([-1., 0.5, 2.], 0., 1.).numpy()
         array([0. , 0.5, 1. ], dtype=float32)
     """
-    return minimum(maximum(x, clip_value_min), clip_value_max)
+    return minimum(maximum(t, clip_value_min), clip_value_max)

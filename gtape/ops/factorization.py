@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.errors import ArgumentError, GradientError
+from gtape.dtypes import as_dtype
+from gtape.errors import ArgumentError, GradientError, said_by
 from gtape.lowering import Custom
 from gtape.ops.arithmetic import multiply
 from gtape.ops.common import (
@@ -24,7 +25,7 @@ from gtape.ops.linear import reduce_sum
 from gtape.ops.math import log
 from gtape.ops.precision import is_half, through_float32
 from gtape.ops.shaping import matrix_transpose
-from gtape.ops.slicing import concat, strided_slice
+from gtape.ops.slicing import block, concat
 from gtape.ops.solving import (
     NOT_FINITE,
     check_rows,
@@ -73,14 +74,14 @@ _cholesky = Primitive(
 )
 
 
-def cholesky(tensor: TensorLike) -> Tensor:
-    """Return the lower triangular matrices L with L @ transpose(L) = tensor.
+def cholesky(input: TensorLike) -> Tensor:
+    """Return the lower triangular matrices L with L @ transpose(L) = input.
 
     Only the lower triangle is read. The gradient is symmetric: half of it belongs to
     each triangle.
 
     Args:
-        tensor: A real tensor of shape [..., n, n], symmetric and positive definite.
+        input: A real tensor of shape [..., n, n], symmetric and positive definite.
 
     Raises:
         LinalgError: If a matrix is not positive definite.
@@ -92,7 +93,7 @@ def cholesky(tensor: TensorLike) -> Tensor:
         array([[2., 0.],
                [1., 3.]], dtype=float32)
     """
-    return apply(_cholesky, tensor)
+    return apply(_cholesky, input)
 
 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike) -> Tensor:
@@ -112,8 +113,9 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike) -> Tensor:
         array([0.5, 1. ], dtype=float32)
     """
     (chol, rhs), back = with_vector("cholesky_solve", chol, rhs)
-    below = triangular_solve(chol, rhs)
-    return back(triangular_solve(chol, below, adjoint=True))
+    with said_by("cholesky_solve", "triangular_solve"):
+        below = triangular_solve(chol, rhs)
+        return back(triangular_solve(chol, below, adjoint=True))
 
 
 def logdet(matrix: TensorLike) -> Tensor:
@@ -131,7 +133,9 @@ def logdet(matrix: TensorLike) -> Tensor:
         >>> gt.linalg.logdet([[1., 0.], [0., 1.]]).numpy()
         np.float32(0.0)
     """
-    return 2 * reduce_sum(log(diag_part(cholesky(matrix))), axis=-1)
+    with said_by("logdet", "cholesky"):
+        factor = cholesky(matrix)
+    return 2 * reduce_sum(log(diag_part(factor)), axis=-1)
 
 
 # --- QR -------------------------------------------------------------------------------
@@ -165,16 +169,17 @@ def _qr_vjp(g: Any, out: Any, x: Any, *, full_matrices: bool) -> tuple[Any, ...]
                 f"arbitrary for shape {tuple(x.shape)}, so q has no gradient",
                 "Use full_matrices=False",
             )
-        (q, r), gr = qr(x), _rows(gr, columns)
+        (q, r), gr = qr(x), block(gr, -2, 0, columns)
     if rows >= columns:
         return (lambda: _tall_qr(q, r, gq, gr),)
     # Of a wide matrix [X, Y] with X square, X = q u and Y = q v: Roberts and Roberts,
     # "QR and LQ decomposition matrix backpropagation algorithms for square, wide, and
     # deep matrices and their software implementation" (2020).
-    u, v = columns_of(r, 0, rows), columns_of(r, rows, columns)
+    rest = columns - rows
+    u, v = block(r, -1, 0, rows), block(r, -1, rows, rest)
     gu = gv = None
     if gr is not None:
-        gu, gv = columns_of(gr, 0, rows), columns_of(gr, rows, columns)
+        gu, gv = block(gr, -1, 0, rows), block(gr, -1, rows, rest)
         through = matmul(matmul(q, v), matrix_transpose(gv))
         gq = through if gq is None else gq + through
     gx = _tall_qr(q, u, gq, gu)
@@ -200,17 +205,6 @@ def _tall_qr(q: Any, r: Any, gq: Any, gr: Any) -> Any:
     return matrix_transpose(triangular_solve(r, matrix_transpose(b), lower=False))
 
 
-def columns_of(x: Any, start: int, stop: int) -> Any:
-    """Return the columns of matrices from start up to stop."""
-    starts = [0] * (x.ndim - 1) + [start]
-    return strided_slice(x, starts, [*x.shape[:-1], stop - start], [1] * x.ndim)
-
-
-def _rows(x: Any, stop: int) -> Any:
-    sizes = [*x.shape[:-2], stop, x.shape[-1]]
-    return strided_slice(x, [0] * x.ndim, sizes, [1] * x.ndim)
-
-
 _qr = Primitive(
     "qr",
     forward=through_float32(_qr_forward),
@@ -222,13 +216,13 @@ _qr = Primitive(
 )
 
 
-def qr(tensor: TensorLike, full_matrices: bool = False) -> tuple[Tensor, Tensor]:
-    """Return q with orthonormal columns and upper triangular r, with q @ r = tensor.
+def qr(input: TensorLike, full_matrices: bool = False) -> tuple[Tensor, Tensor]:
+    """Return q with orthonormal columns and upper triangular r, with q @ r = input.
 
     The gradient needs matrices whose first min(n, m) columns are independent.
 
     Args:
-        tensor: A real tensor of shape [..., n, m].
+        input: A real tensor of shape [..., n, m].
         full_matrices: Whether q is [n, n] and r [n, m]; by default q is [n, min(n, m)]
             and r [min(n, m), m].
 
@@ -243,7 +237,7 @@ def qr(tensor: TensorLike, full_matrices: bool = False) -> tuple[Tensor, Tensor]
                [4., 2.]], dtype=float32)
     """
     full = require_flag("qr", "full_matrices", full_matrices)
-    q, r = apply(_qr, tensor, full_matrices=full)
+    q, r = apply(_qr, input, full_matrices=full)
     return q, r
 
 
@@ -311,8 +305,8 @@ def pinv(a: TensorLike, rcond: float | None = None) -> Tensor:
             "Give a number from zero up",
         )
     if rcond is None:
-        wide = np.float32 if is_half(numpy_dtype_of(a)) else numpy_dtype_of(a)
-        rcond = 10 * max(*a.shape[-2:], 1) * float(np.finfo(wide).eps)
+        wide = as_dtype("float32" if is_half(a.dtype) else a.dtype)
+        rcond = 10 * max(*a.shape[-2:], 1) * wide.eps
     return apply(_pinv, a, rcond=float(rcond))
 
 
@@ -350,7 +344,9 @@ def lstsq(
     check_rows("lstsq", matrix, rhs)
     if isinstance(l2_regularizer, (int, float)):
         if l2_regularizer == 0:
-            return back(matmul(pinv(matrix), rhs))
+            with said_by("lstsq", "pinv"):
+                inverse = pinv(matrix)
+            return back(matmul(inverse, rhs))
         if not 0 < l2_regularizer < math.inf:
             raise ArgumentError(
                 f"lstsq: l2_regularizer {l2_regularizer!r} is no weight",

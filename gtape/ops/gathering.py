@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gtape.dtypes import as_dtype
-from gtape.errors import DTypeError, ShapeError
+from gtape.errors import DTypeError, ShapeError, said_by
 from gtape.ops.common import (
     Tensor,
     TensorLike,
@@ -19,9 +19,10 @@ from gtape.ops.common import (
     convert,
     normalize_axis,
     numpy_dtype_of,
+    vector_shape,
 )
 from gtape.ops.indexing import getitem
-from gtape.ops.indices import OutsideError, index
+from gtape.ops.indices import INDEXING, OutsideError, index
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import transpose
 
@@ -39,9 +40,9 @@ def integers(name: str, indices: TensorLike) -> Tensor:
     return tensor
 
 
-def _positions(size: int, axis: int, rank: int) -> Any:
+def positions(size: int, axis: int, rank: int) -> Any:
     """Return 0, 1, ... along one axis of a block of a rank."""
-    return np.arange(size).reshape([-1 if i == axis else 1 for i in range(rank)])
+    return np.arange(size).reshape(vector_shape(size, axis, rank))
 
 
 # --- Gather ---------------------------------------------------------------------------
@@ -80,7 +81,7 @@ def gather(
             f"gather: axis {along} is one of the {batch} batch axes",
             "Give an axis from batch_dims on",
         )
-    arrays = [_positions(x.shape[b], b, places.ndim) for b in range(batch)]
+    arrays = [positions(x.shape[b], b, places.ndim) for b in range(batch)]
     if along != batch:  # `index` needs the axes side by side
         others = [a for a in range(batch, x.ndim) if a != along]
         x = transpose(x, [*range(batch), along, *others]) if batch else x
@@ -152,13 +153,10 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int) -> Tensor:
             "Make the other sizes equal, or 1",
         )
     arrays = [
-        places if i == along else _positions(n, i, x.ndim)
-        for i, n in enumerate(x.shape)
+        places if i == along else positions(n, i, x.ndim) for i, n in enumerate(x.shape)
     ]
-    try:
+    with said_by("take_along_axis", *INDEXING):
         return index(x, arrays, range(x.ndim))
-    except OutsideError as error:
-        raise error.renamed("take_along_axis", range(x.ndim)) from None
 
 
 def columns_of(name: str, places: Any, rank: int) -> list[Any]:
@@ -208,15 +206,13 @@ def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: int = 0) -> T
             f"gather_nd: {batch} batch axes in indices of shape {tuple(places.shape)}",
             "The last axis of the indices is no batch axis",
         )
-    arrays = [_positions(x.shape[b], b, len(block)) for b in range(batch)] + columns
+    arrays = [positions(x.shape[b], b, len(block)) for b in range(batch)] + columns
     if not arrays:
         return broadcast_to(x, (*block, *x.shape))
     if not columns:  # only batch axes: the block comes from nowhere else
         arrays[0] = np.broadcast_to(arrays[0], block)
-    try:
+    with said_by("gather_nd", *INDEXING):
         return index(x, arrays, range(len(arrays)), wrap=False)
-    except OutsideError as error:
-        raise error.renamed("gather_nd", range(len(arrays))) from None
 
 
 def boolean_mask(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -108,6 +109,13 @@ def assigned(name: str, kinds: Any) -> tuple[NumpyDType, ...]:
     return (d, d, *indexed(name, (x, *indices))[1:])
 
 
+def of_dtype(value: Any, dtype: NumpyDType) -> Any:
+    """Return a NumPy array of the kind of a dtype in that dtype; others as they are."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == dtype.kind:
+        return value.astype(dtype, copy=False)
+    return value
+
+
 def fitting(name: str, x: Tensor, value: TensorLike) -> Tensor:
     """Return what is to be written to x as a tensor of its dtype.
 
@@ -117,9 +125,7 @@ def fitting(name: str, x: Tensor, value: TensorLike) -> Tensor:
         DTypeError: If the dtype does not fit.
     """
     dtype = numpy_dtype_of(x)
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == dtype.kind:
-        value = value.astype(dtype, copy=False)
-    tensor = convert(value, dtype)
+    tensor = convert(of_dtype(value, dtype), dtype)
     assigned(name, (dtype, numpy_dtype_of(tensor)))
     return cast(tensor, dtype)
 
@@ -214,29 +220,23 @@ def _extreme_vjp(
     return lambda: where(_hit(x, out), g, 0.0), values, *[None] * len(indices)
 
 
-_index_max = Primitive(
-    "index_max",
-    forward=_written(lambda out, value, rows: combine_at(np.maximum, out, value, rows)),
-    spec=_written_spec,
-    vjp=_extreme_vjp,
-    lowering=Scatter("maximum(acc, x)"),
-    operands=_ordered,
-)
+def _extreme(name: str, ufunc: np.ufunc, combine: str) -> Primitive:
+    return Primitive(
+        name,
+        forward=_written(functools.partial(combine_at, ufunc)),
+        spec=_written_spec,
+        vjp=_extreme_vjp,
+        lowering=Scatter(combine),
+        operands=_ordered,
+    )
 
-_index_min = Primitive(
-    "index_min",
-    forward=_written(lambda out, value, rows: combine_at(np.minimum, out, value, rows)),
-    spec=_written_spec,
-    vjp=_extreme_vjp,
-    lowering=Scatter("minimum(acc, x)"),
-    operands=_ordered,
-)
+
+_index_max = _extreme("index_max", np.maximum, "maximum(acc, x)")
+_index_min = _extreme("index_min", np.minimum, "minimum(acc, x)")
 
 _index_multiply = Primitive(
     "index_multiply",
-    forward=_written(
-        lambda out, value, rows: combine_at(np.multiply, out, value, rows)
-    ),
+    forward=_written(functools.partial(combine_at, np.multiply)),
     spec=_written_spec,
     vjp=None,
     lowering=Scatter("acc * x"),

@@ -15,7 +15,7 @@ from gtape.dispatch import apply
 from gtape.errors import ShapeError
 from gtape.lowering import Reindex, View
 from gtape.ops.common import Tensor, TensorLike, convert, numpy_dtype_of
-from gtape.ops.index_write import assigned, index_write
+from gtape.ops.index_write import assigned, fitting, index_write, of_dtype
 from gtape.ops.indices import OutsideError, index
 from gtape.ops.keys import Key, Plan, basic_key, extents, native, take_apart
 from gtape.ops.linear import broadcast_to
@@ -106,7 +106,7 @@ _update: Primitive = Primitive(
         lambda: apply(_select, g, key=key),  # the tape sums it to the value's shape
     ),
     lowering=Reindex(_update_views),
-    operands=assigned,
+    operands=lambda _name, kinds: assigned("assign", kinds),
 )
 
 
@@ -164,14 +164,12 @@ def with_item(x: TensorLike, key: Any, value: TensorLike) -> Tensor:
         DTypeError: If the value does not fit the dtype of x.
     """
     x = convert(x)
-    dtype = numpy_dtype_of(x)
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == dtype.kind:
-        value = value.astype(dtype, copy=False)
+    value = of_dtype(value, numpy_dtype_of(x))
     basic = basic_key(key)
     if basic is None:
         plan = take_apart("assign", key, x.shape)
         if plan.axes:
-            return _with_items(x, plan, convert(value, dtype))
+            return _with_items(x, plan, fitting("assign", x, value))
         basic = plan.key
     return apply(_update, x, value, key=basic)
 

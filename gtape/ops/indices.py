@@ -18,11 +18,22 @@ from gtape.dispatch import apply
 from gtape.errors import IndexRangeError
 from gtape.lowering import Gather, Scatter
 from gtape.ops.common import Tensor
+from gtape.ops.precision import wide
 from gtape.primitive import Primitive, indexed
 from gtape.spec import broadcast_shapes
 
 Indices = Sequence[Any]
 Axes = tuple[int, ...]
+
+INDEXING = (
+    "index",
+    "index_add",
+    "index_put",
+    "index_max",
+    "index_min",
+    "index_multiply",
+)
+"""How messages begin that the operation the user called says again, by `said_by`."""
 
 # --- Out of range ---------------------------------------------------------------------
 
@@ -37,7 +48,7 @@ class OutsideError(IndexRangeError):
         low = -size if wrap else 0
         hint = f"Use {low} to {size - 1}" if size else "The axis is empty"
         if -size <= value < 0:
-            hint += f": {name} does not count from the end as x[i] does"
+            hint += ": negative ones count from the end in x[i] only"
         super().__init__(
             f"{name}: index {value} is out of range for axis {axis} of size {size}",
             hint,
@@ -176,9 +187,8 @@ def _index_add_forward(
 ) -> Any:
     rows = rows_of(shape, indices, axes, wrap)
     # Many small numbers may meet at one place, where 16 bits would lose them.
-    narrow = g.dtype.kind == "V" or g.dtype == np.float16
-    dtype = np.dtype(np.float32) if narrow else g.dtype
-    out = combine_at(np.add, np.zeros(shape, dtype), g.astype(dtype, copy=False), rows)
+    values = wide(g)
+    out = combine_at(np.add, np.zeros(shape, values.dtype), values, rows)
     return out.astype(g.dtype, copy=False)
 
 

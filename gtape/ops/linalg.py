@@ -10,7 +10,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.dispatch import apply
-from gtape.errors import ArgumentError, DTypeError, ShapeError
+from gtape.errors import ArgumentError, ShapeError, said_by
 from gtape.lowering import Contract
 from gtape.ops.arithmetic import multiply
 from gtape.ops.common import (
@@ -26,7 +26,22 @@ from gtape.ops.math import conj
 from gtape.ops.precision import is_half
 from gtape.ops.shaping import expand_dims, matrix_transpose, reshape, squeeze
 from gtape.primitive import Primitive, number
-from gtape.spec import TensorSpec, broadcast_shapes
+from gtape.spec import Dim, TensorSpec, broadcast_shapes
+
+
+def broadcast_batch(name: str, x: Sequence[Dim], y: Sequence[Dim]) -> tuple[Dim, ...]:
+    """Return what the axes before the matrices broadcast to, given two whole shapes.
+
+    Raises:
+        ShapeError: If two sizes differ and neither is 1.
+    """
+    try:
+        return broadcast_shapes(name, x[:-2], y[:-2])
+    except ShapeError as error:
+        raise error.reworded(
+            f"{name}: shapes {tuple(x)} and {tuple(y)} do not broadcast in the axes "
+            "before the matrices"
+        ) from None
 
 
 def _matmul_spec(x: TensorSpec, y: TensorSpec) -> TensorSpec:
@@ -41,7 +56,7 @@ def _matmul_spec(x: TensorSpec, y: TensorSpec) -> TensorSpec:
             f"matmul: inner sizes differ, {x.shape} @ {y.shape}",
             "Transpose an operand or fix the width",
         )
-    batch = broadcast_shapes("matmul", x.shape[:-2], y.shape[:-2])
+    batch = broadcast_batch("matmul", x.shape, y.shape)
     return TensorSpec((*batch, x.shape[-2], y.shape[-1]), x.dtype)
 
 
@@ -140,13 +155,8 @@ def lifted(name: str, primitive: Primitive, *operands: TensorLike) -> Sequence[T
         primitive: Whose rule for dtypes holds.
         *operands: Anything tensor-like.
     """
-    try:
+    with said_by(name, primitive.name):
         return dispatch.interpreter().lift(primitive, operands)
-    except DTypeError as error:
-        if name == primitive.name:
-            raise
-        what = name + error.what.removeprefix(primitive.name)
-        raise DTypeError(what, error.hint) from None
 
 
 def as_factors(name: str, *operands: TensorLike) -> Sequence[Tensor]:
@@ -190,7 +200,8 @@ def matvec(
             f"{tuple(b.shape)} differ in size, {inner} against {other}",
             "Transpose the matrix with transpose_a=True, or fix the length",
         )
-    return squeeze(apply(_matmul, a, expand_dims(b, -1)), -1)
+    with said_by("matvec", "matmul"):
+        return squeeze(apply(_matmul, a, expand_dims(b, -1)), -1)
 
 
 def vecdot(x: TensorLike, y: TensorLike, axis: int = -1) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from gtape.ops.common import (
     TensorLike,
     convert,
     normalize_axes,
+    renamed,
     same_spec,
 )
 from gtape.ops.shaping import expand_dims, reshape
@@ -33,31 +35,42 @@ def _broadcast_views(x: TensorSpec, *, shape: tuple[int, ...]) -> tuple[View, ..
     )
 
 
+_FEW = 1 << 12  # elements that are copied sooner than NumPy makes a view
+
+
+def _broadcast_forward(x: Any, *, shape: tuple[int, ...]) -> Any:
+    if x.ndim or math.prod(shape) > _FEW:
+        return np.broadcast_to(x, shape)
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
+
+
 _broadcast_to = Primitive(
     "broadcast_to",
-    forward=lambda x, *, shape: np.broadcast_to(x, shape),
+    forward=_broadcast_forward,
     spec=lambda x, *, shape: x.with_shape(shape),
     vjp=lambda g, _out, _x, *, shape: (g,),  # the tape sums g to the input's shape
     lowering=Reindex(_broadcast_views),
 )
 
 
-def broadcast_to(x: TensorLike, shape: Sequence[int]) -> Tensor:
-    """Return x repeated along axes of size 1, and along new leading axes, to a shape.
+def broadcast_to(input: TensorLike, shape: Sequence[int]) -> Tensor:
+    """Return the input repeated along axes of size 1 and new leading axes.
 
     Args:
-        x: A tensor.
+        input: A tensor.
         shape: The new sizes.
 
     Raises:
-        ShapeError: If x does not broadcast to the shape.
+        ShapeError: If the input does not broadcast to the shape.
 
     Example:
         >>> import gtape as gt
         >>> gt.broadcast_to([1, 2], [3, 2]).shape
         TensorShape([3, 2])
     """
-    x = convert(x)
+    x = convert(input)
     target = as_shape("broadcast_to", shape)
     if broadcast_shapes("broadcast_to", x.shape, target) != target:
         raise ShapeError(
@@ -90,11 +103,13 @@ def spread(g: Tensor, axes: tuple[int, ...], shape: Sequence[int]) -> Tensor:
     return apply(_broadcast_to, g, shape=tuple(shape))
 
 
-def reduce_sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the sum of x over the given axes.
+def reduce_sum(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
+    """Return the sum of a tensor over the given axes.
 
     Args:
-        x: A tensor of numbers. A bool tensor is refused: cast it, or use
+        input_tensor: A tensor of numbers. A bool tensor is refused: cast it, or use
             `count_nonzero`.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
@@ -104,7 +119,7 @@ def reduce_sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tens
         >>> gt.reduce_sum([[1., 2.], [3., 4.]], axis=0)
         <gt.Tensor: shape=(2,), dtype=float32, numpy=array([4., 6.], dtype=float32)>
     """
-    x = convert(x)
+    x = convert(input_tensor)
     axes = normalize_axes("reduce_sum", axis, x.ndim)
     out = apply(_reduce_sum, x, axes=axes)
     return expand_dims(out, axes) if keepdims and axes else out
@@ -161,7 +176,7 @@ def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     """
     x = convert(x)
     target = as_numpy_dtype(dtype)
-    return x if x.dtype == target else apply(_cast, x, dtype=target)
+    return renamed(x) if x.dtype == target else apply(_cast, x, dtype=target)
 
 
 # --- Identity -------------------------------------------------------------------------
@@ -184,19 +199,19 @@ _stop_gradient = Primitive(
 )
 
 
-def identity(x: TensorLike) -> Tensor:
-    """Return a tensor equal to x that is a source of its own.
+def identity(input: TensorLike) -> Tensor:
+    """Return a tensor equal to the input that is a source of its own.
 
     Example:
         >>> import gtape as gt
         >>> gt.identity(2.0)
         <gt.Tensor: shape=(), dtype=float32, numpy=2.0>
     """
-    return apply(_identity, x)
+    return apply(_identity, input)
 
 
-def stop_gradient(x: TensorLike) -> Tensor:
-    """Return x as a constant: no gradient flows through the result.
+def stop_gradient(input: TensorLike) -> Tensor:
+    """Return the input as a constant: no gradient flows through the result.
 
     Example:
         >>> import gtape as gt
@@ -206,7 +221,7 @@ def stop_gradient(x: TensorLike) -> Tensor:
         >>> tape.gradient(y, x).numpy()
         np.float32(4.0)
     """
-    return apply(_stop_gradient, x)
+    return apply(_stop_gradient, input)
 
 
 # --- Choice ---------------------------------------------------------------------------

@@ -80,26 +80,26 @@ _reduce_logsumexp = Primitive(
 
 
 def reduce_logsumexp(
-    x: TensorLike, axis: Axis = None, keepdims: bool = False
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
 ) -> Tensor:
-    """Return log(sum(exp(x))) over the given axes, without overflow.
+    """Return log(sum(exp(x))) of a tensor x over the given axes, without overflow.
 
     Where all elements are -inf the result is -inf, with gradient 0.
 
     Args:
-        x: A floating-point tensor.
+        input_tensor: A floating-point tensor.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
     Raises:
-        DTypeError: If x is not floating-point.
+        DTypeError: If input_tensor is not floating-point.
 
     Example:
         >>> import gtape as gt
         >>> gt.reduce_logsumexp([1000., 1000.]).numpy().round(2)
         np.float32(1000.69)
     """
-    return reduced(_reduce_logsumexp, convert_inexact(x), axis, keepdims)
+    return reduced(_reduce_logsumexp, convert_inexact(input_tensor), axis, keepdims)
 
 
 # --- Running --------------------------------------------------------------------------

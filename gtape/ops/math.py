@@ -1,4 +1,4 @@
-"""Absolute value, complex parts, rounding, roots, exponentials and logarithms."""
+"""Absolute value, complex parts, roots, exponentials and logarithms."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from gtape.dispatch import apply
 from gtape.dtypes import as_dtype
 from gtape.errors import DTypeError
 from gtape.lowering import Map
-from gtape.ops.arithmetic import divide_no_nan, multiply, negative
+from gtape.ops.arithmetic import divide_no_nan, multiply, negative, subtract
 from gtape.ops.common import (
     Tensor,
     TensorLike,
     convert,
     elementwise,
     numpy_dtype_of,
+    renamed,
 )
 from gtape.ops.linear import cast, where
-from gtape.primitive import Primitive, floating, inexact, number
+from gtape.primitive import Primitive, floating, inexact, number, real
 from gtape.spec import TensorSpec, broadcast_shapes
 
 # --- Absolute value and complex parts -------------------------------------------------
@@ -71,15 +72,15 @@ _real = Primitive(
 )
 
 
-def real_part(x: TensorLike) -> Tensor:
-    """Return the real part of x.
+def real_part(input: TensorLike) -> Tensor:
+    """Return the real part of a tensor.
 
     Example:
         >>> import gtape as gt
         >>> gt.real(3 + 4j).numpy()
         np.float64(3.0)
     """
-    return apply(_real, x) if is_complex(x := convert(x)) else x
+    return apply(_real, x) if is_complex(x := convert(input)) else renamed(x)
 
 
 _imag = Primitive(
@@ -94,15 +95,15 @@ _imag = Primitive(
 )
 
 
-def imag(x: TensorLike) -> Tensor:
-    """Return the imaginary part of x; zero for real x.
+def imag(input: TensorLike) -> Tensor:
+    """Return the imaginary part of a tensor; zero for a real one.
 
     Example:
         >>> import gtape as gt
         >>> gt.imag(3 + 4j).numpy()
         np.float64(4.0)
     """
-    return apply(_imag, x)
+    return apply(_imag, input)
 
 
 _conj = Primitive(
@@ -123,7 +124,7 @@ def conj(x: TensorLike) -> Tensor:
         >>> gt.conj(3 + 4j).numpy()
         np.complex128(3-4j)
     """
-    return apply(_conj, x) if is_complex(x := convert(x)) else x
+    return apply(_conj, x) if is_complex(x := convert(x)) else renamed(x)
 
 
 def _angle_vjp(g: Any, _out: Any, x: Any) -> tuple[Any, ...]:
@@ -148,15 +149,15 @@ _angle = Primitive(
 )
 
 
-def angle(x: TensorLike) -> Tensor:
-    """Return the angle of x in the complex plane, in radians, in (-pi, pi].
+def angle(input: TensorLike) -> Tensor:
+    """Return the angle of a tensor in the complex plane, in radians, in (-pi, pi].
 
     Example:
         >>> import gtape as gt
         >>> gt.angle(1j).numpy()
         np.float64(1.5707963267948966)
     """
-    return apply(_angle, x)
+    return apply(_angle, input)
 
 
 def _complex_forward(re: Any, im: Any) -> Any:
@@ -201,6 +202,33 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
                 f"complex: no complex dtype has parts of {x.dtype}", "Cast"
             )
     return apply(_complex, real, imag)
+
+
+# --- Differences ----------------------------------------------------------------------
+
+
+@elementwise(
+    lambda x, y: np.square(x - y),
+    "(x - y) * (x - y)",
+    vjp=lambda g, _out, x, y: (lambda: g * (2 * (x - y)), lambda: g * (2 * (y - x))),
+    operands=real,
+)
+def _squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return (x - y) ** 2 of real numbers."""
+
+
+def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return (x - y) ** 2; of complex numbers conj(x - y) * (x - y).
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.squared_difference(5., 3.).numpy()
+        np.float32(4.0)
+    """
+    if is_complex(convert(x)) or is_complex(convert(y)):
+        difference = subtract(x, y)
+        return multiply(conj(difference), difference)
+    return _squared_difference(x, y)
 
 
 # --- Roots ----------------------------------------------------------------------------

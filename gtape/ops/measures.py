@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gtape.dtypes import DTypeLike, as_dtype, as_numpy_dtype
-from gtape.errors import ArgumentTypeError, DTypeError, RangeError, ShapeError
-from gtape.ops.common import Tensor, TensorLike, as_int
+from gtape.dtypes import DTypeLike, as_dtype
+from gtape.errors import ArgumentTypeError, RangeError, ShapeError
+from gtape.ops.common import Tensor, TensorLike, as_int, integer_dtype, renamed
 from gtape.ops.creation import given, made
 from gtape.spec import Dim, TensorSpec
 
@@ -59,12 +59,7 @@ def size(input: TensorLike, out_type: DTypeLike = "int32") -> Tensor:
 
 
 def _measured(name: str, value: Any, out_type: DTypeLike) -> Tensor:
-    target = as_numpy_dtype(out_type)
-    if target.kind not in "iu":
-        raise DTypeError(
-            f"{name}: out_type {as_dtype(target)} is not an integer dtype",
-            "Use int32 or int64",
-        )
+    target = integer_dtype(name, "out_type", out_type)
     try:
         return made(np.array(value, dtype=target))
     except OverflowError:
@@ -102,4 +97,4 @@ def ensure_shape(x: TensorLike, shape: Sequence[Dim]) -> Tensor:
             f"ensure_shape: a tensor of shape {tuple(tensor.shape)}, not {wanted}",
             "Reshape it, or mend what made it",
         )
-    return tensor
+    return renamed(tensor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gtape.errors import ShapeError
+from gtape.errors import ShapeError, said_by
 from gtape.ops import cross_entropy
 from gtape.ops.activations import elu as elu
 from gtape.ops.activations import gelu as gelu
@@ -27,7 +27,6 @@ from gtape.ops.cross_entropy import (
 )
 from gtape.ops.dropout import dropout as dropout
 from gtape.ops.gathering import gather, integers
-from gtape.ops.indices import OutsideError
 from gtape.ops.normalizing import batch_normalization as batch_normalization
 from gtape.ops.normalizing import clip_by_global_norm as clip_by_global_norm
 from gtape.ops.normalizing import clip_by_norm as clip_by_norm
@@ -44,6 +43,8 @@ from gtape.ops.pooling import max_pool2d as max_pool2d
 from gtape.ops.shaping import reshape
 from gtape.ops.softmax import log_softmax as log_softmax
 from gtape.ops.softmax import softmax as softmax
+from gtape.ops.sorting import in_top_k as in_top_k
+from gtape.ops.sorting import top_k as top_k
 from gtape.ops.special import log_sigmoid as log_sigmoid
 from gtape.ops.special import sigmoid as sigmoid
 from gtape.ops.special import softplus as softplus
@@ -114,10 +115,8 @@ def embedding_lookup(
     params, ids = convert(params), integers("embedding_lookup", ids)
     if params.ndim == 0:
         raise ShapeError("embedding_lookup: params is a scalar", "Give a table of rows")
-    try:
+    with said_by("embedding_lookup", "gather"):
         out = gather(params, ids)
-    except OutsideError as error:
-        raise error.renamed("embedding_lookup", [0]) from None
     if max_norm is None:
         return out
     return clip_by_norm(out, max_norm, range(ids.ndim, out.ndim))

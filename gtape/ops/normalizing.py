@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from gtape.dtypes import as_dtype
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 from gtape.ops.arithmetic import divide_no_nan, square
 from gtape.ops.common import Axis, Tensor, TensorLike, convert, normalize_axes
 from gtape.ops.extrema import maximum
@@ -16,22 +16,11 @@ from gtape.ops.logic import is_finite
 from gtape.ops.math import abs as absolute
 from gtape.ops.math import is_complex, rsqrt
 from gtape.ops.norms import reduce_euclidean_norm
-from gtape.ops.precision import convert_inexact, widened
+from gtape.ops.precision import as_inexact, widened
 from gtape.ops.reduction import reduce_mean
 from gtape.ops.shaping import reshape, squeeze
 from gtape.ops.slicing import stack
 from gtape.spec import broadcast_shapes
-
-
-def _inexact(name: str, x: TensorLike) -> Tensor:
-    out = convert_inexact(x)
-    if out.dtype.kind in "iub":
-        raise DTypeError(
-            f"{name} needs a floating-point dtype, got {as_dtype(out.dtype)}",
-            "Cast first: gt.cast(x, gt.float32)",
-        )
-    return out
-
 
 # --- Moments --------------------------------------------------------------------------
 
@@ -59,7 +48,7 @@ def moments(
         >>> mean.numpy(), variance.numpy()
         (np.float32(2.5), np.float32(1.25))
     """
-    x = _inexact("moments", x)
+    x = as_inexact("moments", x)
     places = normalize_axes("moments", axes, x.ndim)
     mean, variance = _moments(widened(x), places)
     if not keepdims and places:
@@ -105,7 +94,7 @@ def batch_normalization(
         array([ 8., 12.], dtype=float32)
     """
     name = "batch_normalization"
-    x, mean, variance = (_inexact(name, v) for v in (x, mean, variance))
+    x, mean, variance = (as_inexact(name, v) for v in (x, mean, variance))
     others = [mean, variance]
     others += [convert(v, x.dtype) for v in (offset, scale) if v is not None]
     for other in others:
@@ -155,7 +144,7 @@ def layer_normalization(
         array([[-1.,  1.]], dtype=float32)
     """
     name = "layer_normalization"
-    x = _inexact(name, x)
+    x = as_inexact(name, x)
     axes = normalize_axes(name, axis, x.ndim)
     values = widened(x)
     mean, variance = _moments(values, axes)
@@ -202,7 +191,7 @@ def l2_normalize(x: TensorLike, axis: Axis = None, epsilon: float = 1e-12) -> Te
         >>> gt.nn.l2_normalize([3., 4.]).numpy()
         array([0.6, 0.8], dtype=float32)
     """
-    x = _inexact("l2_normalize", x)
+    x = as_inexact("l2_normalize", x)
     if not isinstance(epsilon, Real):
         raise ArgumentTypeError(f"l2_normalize: epsilon {epsilon!r}", "Give a number")
     if not float(epsilon) >= 0:
@@ -238,7 +227,7 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: Axis = None) -> Ten
         >>> gt.clip_by_norm([3., 4.], 1.).numpy()
         array([0.6, 0.8], dtype=float32)
     """
-    t = _inexact("clip_by_norm", t)
+    t = as_inexact("clip_by_norm", t)
     places = normalize_axes("clip_by_norm", axes, t.ndim)
     norm = reduce_euclidean_norm(t, places, keepdims=True)
     return t * _factor("clip_by_norm", norm, clip_norm)
@@ -250,7 +239,7 @@ def _tensors(name: str, t_list: Any) -> list[Any]:
             f"{name}: {type(t_list).__name__} is not a list of tensors",
             "Give a list, such as tape.gradient returns for a list of sources",
         )
-    return [None if t is None else _inexact(name, t) for t in t_list]
+    return [None if t is None else as_inexact(name, t) for t in t_list]
 
 
 def global_norm(t_list: Sequence[TensorLike | None]) -> Tensor:

@@ -24,6 +24,7 @@ from gtape.ops import (
     linear,
     logic,
     math,
+    norm,
     norms,
     padding,
     rearranging,
@@ -166,7 +167,7 @@ def _norm(
 ) -> Tensor:
     if ord is not None:
         raise NotRecordable
-    return norms.norm(_floats(x), axis=axis, keepdims=keepdims)
+    return norm.norm(_floats(x), axis=axis, keepdims=keepdims)
 
 
 # --- Arrangement ----------------------------------------------------------------------
@@ -209,7 +210,7 @@ def _broadcast_to(array: TensorLike, shape: Any) -> Tensor:
 
 @_for(np.concatenate)
 def _concatenate(arrays: Sequence[TensorLike], /, axis: int = 0) -> Tensor:
-    return slicing.concat(arrays, axis)
+    return slicing.concat(list(arrays), axis)
 
 
 @_for(np.stack)
@@ -375,10 +376,7 @@ def _slogdet(a: TensorLike) -> Any:
 
 @_for(np.linalg.solve)
 def _solve(a: TensorLike, b: TensorLike) -> Tensor:
-    x, y = _floats(a), _floats(b)
-    if y.ndim == 1:
-        return shaping.squeeze(solve(x, shaping.expand_dims(y, -1)), -1)
-    return solve(x, y)
+    return solve(_floats(a), _floats(b))
 
 
 @_for(np.linalg.cholesky)

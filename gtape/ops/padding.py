@@ -1,4 +1,4 @@
-"""Pad with a constant or with mirror images; the blocks that cutting uses too."""
+"""Pad with a constant or with mirror images."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ import numpy as np
 from gtape.errors import ArgumentError, ShapeError
 from gtape.ops.common import Tensor, TensorLike, as_ints, numpy_dtype_of, one_of
 from gtape.ops.creation import check_memory, given
-from gtape.ops.slicing import concat, embed, strided_slice
-
-
-def block(x: Tensor, axis: int, start: int, size: int, step: int = 1) -> Tensor:
-    """Return x[start], x[start + step], ... along an axis."""
-    starts, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
-    starts[axis], sizes[axis], steps[axis] = start, size, step
-    return strided_slice(x, starts, sizes, steps)
+from gtape.ops.slicing import block, concat, embed
 
 
 def check_counts(name: str, argument: str, counts: Sequence[int]) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from gtape.dtypes import DTypeLike, as_numpy_dtype, default_float
-from gtape.ops.common import Tensor, TensorLike, convert
+from gtape.ops.common import Tensor, TensorLike, convert, numpy_dtype_of
 from gtape.ops.linear import cast
+from gtape.primitive import inexact
 
 
 def is_half(dtype: DTypeLike) -> bool:
@@ -34,6 +35,18 @@ def convert_inexact(x: TensorLike) -> Tensor:
     out = convert(x)
     if out.dtype.kind in "iu" and not hasattr(x, "dtype"):
         out = convert(x, default_float())
+    return out
+
+
+def as_inexact(name: str, x: TensorLike) -> Tensor:
+    """Return x as a floating-point or complex tensor; Python integers become floats.
+
+    Raises:
+        DTypeError: If it is a tensor of another dtype.
+    """
+    out = convert_inexact(x)
+    if out.dtype.kind in "biu":
+        inexact(name, (numpy_dtype_of(out),))  # refuses it
     return out
 
 

@@ -19,7 +19,6 @@ from gtape.dtypes import (
     concrete,
     default_float,
     promote,
-    result_type,
 )
 from gtape.errors import (
     ArgumentError,
@@ -31,15 +30,18 @@ from gtape.errors import (
 from gtape.ops.common import (
     Tensor,
     TensorLike,
-    as_int,
+    as_count,
     convert,
     normalize_axis,
     numpy_dtype_of,
     one_of,
+    vector_shape,
 )
 from gtape.ops.creation import check_memory, given, made
 from gtape.ops.linear import broadcast_to, cast, where
+from gtape.ops.precision import is_half
 from gtape.ops.shaping import expand_dims, reshape
+from gtape.primitive import quotient
 from gtape.spec import broadcast_shapes
 
 # --- Counted --------------------------------------------------------------------------
@@ -178,15 +180,11 @@ def linspace(start: TensorLike, stop: TensorLike, num: int, axis: int = 0) -> Te
         >>> gt.linspace(0., 1., 5).numpy()
         array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    count = _count("linspace", "num", num)
+    count = as_count("linspace", "num", num)
     start, stop = _pair("linspace", start, stop)
-    dtype = as_numpy_dtype(result_type(start.dtype, stop.dtype))
-    if dtype.kind == "b":
-        raise DTypeError("linspace: bool is not a number", "Cast it first")
-    if dtype.kind in "iu":
-        dtype = np.dtype(np.float64)
+    dtype = quotient("linspace", (numpy_dtype_of(start), numpy_dtype_of(stop)))[0]
     # In float16 the difference may overflow, and the steps would be coarse.
-    wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype
+    wide = np.dtype(np.float32) if is_half(dtype) else dtype
     shape = broadcast_shapes("linspace", start.shape, stop.shape)
     place = normalize_axis("linspace", axis, len(shape) + 1)
     check_memory("linspace", (*shape, count), wide)  # type: ignore[arg-type]
@@ -194,21 +192,12 @@ def linspace(start: TensorLike, stop: TensorLike, num: int, axis: int = 0) -> Te
         expand_dims(cast(broadcast_to(x, shape), wide), place)  # type: ignore[arg-type]
         for x in (start, stop)
     ]
-    column = [1] * (len(shape) + 1)
-    column[place] = count
-    position = np.arange(count).reshape(column)
+    position = np.arange(count).reshape(vector_shape(count, place, len(shape) + 1))
     weight = (position / max(count - 1, 1)).astype(wide)
     out = first + (last - first) * made(weight)
     if count > 1:
         out = where(made(position == count - 1), last, out)  # exactly
     return cast(out, dtype)
-
-
-def _count(name: str, argument: str, value: Any) -> int:
-    number = as_int(name, argument, value)
-    if number < 0:
-        raise ArgumentError(f"{name}: {argument} is {number}", "Give 0 or more")
-    return number
 
 
 def _pair(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
@@ -259,16 +248,15 @@ def one_hot(
         raise DTypeError(
             f"one_hot: indices must be integers, got {as_dtype(x.dtype)}", "Cast them"
         )
-    count = _count("one_hot", "depth", depth)
+    count = as_count("one_hot", "depth", depth)
     place = normalize_axis("one_hot", -1 if axis is None else axis, x.ndim + 1)
     on, off = _switch(on_value, off_value, dtype)
     check_memory("one_hot", (*x.shape, count), np.dtype(np.bool_))
     own = numpy_dtype_of(x)
     fits = count - 1 <= np.iinfo(own).max
     places = np.arange(count, dtype=own if fits else np.int64)
-    column = [1] * (x.ndim + 1)
-    column[place] = count
-    return where(expand_dims(x, place) == made(places.reshape(column)), on, off)
+    places = places.reshape(vector_shape(count, place, x.ndim + 1))
+    return where(expand_dims(x, place) == made(places), on, off)
 
 
 def _switch(on: Any, off: Any, dtype: DTypeLike | None) -> tuple[Any, Any]:
@@ -322,7 +310,7 @@ def meshgrid(*args: TensorLike, indexing: str = "xy") -> list[Tensor]:
     shape = [sizes[axes.index(i)] for i in builtins.range(count)]
     grids = []
     for i, v in enumerate(vectors):
-        column = [1] * count
-        column[axes[i]] = sizes[i]
-        grids.append(broadcast_to(reshape(v, column), shape))
+        grids.append(
+            broadcast_to(reshape(v, vector_shape(sizes[i], axes[i], count)), shape)
+        )
     return grids

@@ -26,9 +26,9 @@ from gtape.ops.common import (
 from gtape.ops.creation import check_memory, given, made
 from gtape.ops.indices import index
 from gtape.ops.linear import broadcast_to
-from gtape.ops.padding import block, check_counts
+from gtape.ops.padding import check_counts
 from gtape.ops.shaping import reshape
-from gtape.ops.slicing import strided_slice
+from gtape.ops.slicing import block, strided_slice
 from gtape.primitive import Primitive
 from gtape.spec import TensorSpec
 

@@ -77,11 +77,14 @@ _reduce_mean = Primitive(
 )
 
 
-def reduce_mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def reduce_mean(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
     """Return the mean of x over the given axes.
 
     Args:
-        x: A tensor of numbers. A mean of integers is an integer, rounded towards zero.
+        input_tensor: A tensor of numbers. A mean of integers is an integer, rounded
+            towards zero.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
@@ -94,7 +97,7 @@ def reduce_mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
         >>> gt.reduce_mean([1., 2., 6.]).numpy(), gt.reduce_mean([1, 2]).numpy()
         (np.float32(3.0), np.int32(1))
     """
-    x = convert(x)
+    x = convert(input_tensor)
     if x.dtype.kind not in "iu":
         return reduced(_reduce_mean, x, axis, keepdims)
     axes = normalize_axes("reduce_mean", axis, x.ndim)
@@ -151,13 +154,15 @@ _reduce_prod = Primitive(
 )
 
 
-def reduce_prod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def reduce_prod(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
     """Return the product of x over the given axes.
 
     The gradient is right where elements are zero, too.
 
     Args:
-        x: A tensor of numbers.
+        input_tensor: A tensor of numbers.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
@@ -169,7 +174,7 @@ def reduce_prod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
         >>> gt.reduce_prod([[1., 2.], [3., 4.]], axis=1).numpy()
         array([ 2., 12.], dtype=float32)
     """
-    return reduced(_reduce_prod, convert(x), axis, keepdims)
+    return reduced(_reduce_prod, convert(input_tensor), axis, keepdims)
 
 
 # --- Extrema --------------------------------------------------------------------------
@@ -212,13 +217,16 @@ _reduce_max = _extremum("reduce_max", np.maximum, "lowest", "maximum(acc, x)")
 _reduce_min = _extremum("reduce_min", np.minimum, "highest", "minimum(acc, x)")
 
 
-def reduce_max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def reduce_max(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
     """Return the greatest element of x over the given axes; NaN where there is a NaN.
 
     Equal greatest elements share the gradient evenly.
 
     Args:
-        x: A tensor of real numbers. The result of none is -inf, or the least integer.
+        input_tensor: A tensor of real numbers. The result of none is -inf, or the least
+            integer.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
@@ -230,16 +238,19 @@ def reduce_max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tens
         >>> gt.reduce_max([[1., 5.], [3., 4.]], axis=1).numpy()
         array([5., 4.], dtype=float32)
     """
-    return reduced(_reduce_max, convert(x), axis, keepdims)
+    return reduced(_reduce_max, convert(input_tensor), axis, keepdims)
 
 
-def reduce_min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def reduce_min(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
     """Return the least element of x over the given axes; NaN where there is a NaN.
 
     Equal least elements share the gradient evenly.
 
     Args:
-        x: A tensor of real numbers. The result of none is inf, or the greatest integer.
+        input_tensor: A tensor of real numbers. The result of none is inf, or the
+            greatest integer.
         axis: The axes; all of them by default.
         keepdims: Whether the axes stay, with size 1.
 
@@ -251,4 +262,4 @@ def reduce_min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tens
         >>> gt.reduce_min([[1., 5.], [3., 4.]], axis=1).numpy()
         array([1., 3.], dtype=float32)
     """
-    return reduced(_reduce_min, convert(x), axis, keepdims)
+    return reduced(_reduce_min, convert(input_tensor), axis, keepdims)

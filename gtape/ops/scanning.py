@@ -7,7 +7,6 @@ recurrence, which is a scan as well and closed under its own gradient.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,15 +22,16 @@ from gtape.ops.common import (
     require_flag,
     same_spec,
 )
+from gtape.ops.gathering import positions
 from gtape.ops.indices import index_add
 from gtape.ops.linear import where
 from gtape.ops.logic import not_equal
 from gtape.ops.precision import wide
-from gtape.ops.slicing import embed, strided_slice
+from gtape.ops.slicing import block, embed
 from gtape.primitive import OperandRule, Primitive, VjpRule, number, real
 from gtape.spec import TensorSpec
 
-# --- Helpers of all sums and products -------------------------------------------------
+# --- What all scans share -------------------------------------------------------------
 
 
 def shifted(x: Tensor, axis: int, by: int, fill: float = 0) -> Tensor:
@@ -46,14 +46,9 @@ def shifted(x: Tensor, axis: int, by: int, fill: float = 0) -> Tensor:
     size = x.shape[axis]
     if size == 0:
         return x
-    sizes = [size - 1 if i == axis else d for i, d in enumerate(x.shape)]
-    ones = (1,) * len(sizes)
-    kept = strided_slice(x, _at(axis, max(-by, 0), sizes), sizes, ones)
-    return embed(kept, x.shape, _at(axis, max(by, 0), sizes), ones, fill)
-
-
-def _at(axis: int, start: int, sizes: Sequence[int]) -> list[int]:
-    return [start if i == axis else 0 for i in range(len(sizes))]
+    kept = block(x, axis, max(-by, 0), size - 1)
+    starts = [max(by, 0) if i == axis else 0 for i in range(x.ndim)]
+    return embed(kept, x.shape, starts, (1,) * x.ndim, fill)
 
 
 def ahead_of(reverse: bool) -> int:
@@ -260,22 +255,17 @@ def _extremum_vjp(
     g: Any, out: Any, _x: Any, *, axis: int, reverse: bool
 ) -> tuple[Any, ...]:
     # Where the result changes a new element took over; it stays until the next does.
-    size = _x.shape[axis]
-    here = np.arange(size).reshape(_along(axis, _x.shape))
+    size, rank = _x.shape[axis], len(_x.shape)
+    here = positions(size, axis, rank)
     starts = not_equal(out, shifted(out, axis, ahead_of(reverse)))
     if reverse:
         leader = apply(_cummin, where(starts, here, size - 1), axis=axis, reverse=True)
     else:
         leader = apply(_cummax, where(starts, here, 0), axis=axis, reverse=False)
     indices = [
-        leader if i == axis else np.arange(d).reshape(_along(i, _x.shape))
-        for i, d in enumerate(_x.shape)
+        leader if i == axis else positions(d, i, rank) for i, d in enumerate(_x.shape)
     ]
-    return (index_add(g, indices, tuple(range(len(indices))), _x.shape),)
-
-
-def _along(axis: int, shape: Sequence[int]) -> list[int]:
-    return [d if i == axis else 1 for i, d in enumerate(shape)]
+    return (index_add(g, indices, range(rank), _x.shape),)
 
 
 _cummax = scan("cummax", np.maximum, vjp=_extremum_vjp, operands=real)

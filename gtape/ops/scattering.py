@@ -10,20 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from gtape.errors import ShapeError
+from gtape.errors import ShapeError, said_by
 from gtape.ops.common import Tensor, TensorLike, convert
 from gtape.ops.gathering import columns_of, integers
 from gtape.ops.index_write import fitting, index_write
 from gtape.ops.indexing import getitem
-from gtape.ops.indices import OutsideError, index_add
+from gtape.ops.indices import INDEXING, index_add
 from gtape.ops.linear import reduce_sum
 from gtape.spec import as_shape
 
 
-def _scattered(
-    name: str, indices: Any, updates: Any, shape: Sequence[int]
-) -> tuple[list[Any], Any]:
-    """Return the columns of the indices, and the updates if they fit them."""
+def _columns(name: str, indices: Any, updates: Any, shape: Sequence[int]) -> list[Any]:
+    """Return the indices, one array for each axis, if the updates fit them."""
     places = integers(name, indices)
     columns = columns_of(name, places, len(shape))
     selection = (*places.shape[:-1], *shape[len(columns) :])
@@ -33,19 +31,16 @@ def _scattered(
             f"{tuple(places.shape)} into shape {tuple(shape)}",
             f"They need the shape {selection}",
         )
-    return columns, updates
+    return columns
 
 
 def _sum_at(name: str, indices: Any, updates: Any, shape: Sequence[int]) -> Tensor:
     """Return zeros of a shape with updates added at positions."""
-    columns, updates = _scattered(name, indices, updates, shape)
+    columns = _columns(name, indices, updates, shape)
     if not columns:  # every update is for the whole
         return reduce_sum(updates, axis=range(updates.ndim - len(shape)))
-    axes = range(len(columns))
-    try:
-        return index_add(updates, columns, axes, shape, wrap=False)
-    except OutsideError as error:
-        raise error.renamed(name, axes) from None
+    with said_by(name, *INDEXING):
+        return index_add(updates, columns, range(len(columns)), shape, wrap=False)
 
 
 def scatter_nd(
@@ -117,17 +112,14 @@ def tensor_scatter_nd_sub(
 def _write(how: str, name: str, tensor: Any, indices: Any, updates: Any) -> Tensor:
     x = convert(tensor)
     updates = fitting(name, x, updates)
-    columns, updates = _scattered(name, indices, updates, x.shape)
+    columns = _columns(name, indices, updates, x.shape)
     if not columns:  # every update is for the whole: the one row of a tensor of rows
         block = tuple(updates.shape[: updates.ndim - x.ndim])
         rows = getitem(x, None)
         places = np.zeros(block, np.int32)
         return getitem(index_write(how, rows, updates, [places], [0], wrap=False), 0)
-    axes = range(len(columns))
-    try:
-        return index_write(how, x, updates, columns, axes, wrap=False)
-    except OutsideError as error:
-        raise error.renamed(name, axes) from None
+    with said_by(name, *INDEXING):
+        return index_write(how, x, updates, columns, range(len(columns)), wrap=False)
 
 
 def tensor_scatter_nd_update(

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.errors import ArgumentError, ShapeError
+from gtape.dtypes import DTypeLike, NumpyDType, as_dtype
+from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.lowering import Custom
 from gtape.ops import linear
 from gtape.ops.common import Tensor, TensorLike, check_rank, convert, one_of
-from gtape.ops.sorting import POSITIONS, comparable, ordered
-from gtape.primitive import Primitive
+from gtape.ops.sorting import POSITIONS, comparable
+from gtape.primitive import Primitive, ordered
 from gtape.spec import TensorSpec
 
 # --- Searching ------------------------------------------------------------------------
@@ -39,16 +40,35 @@ _search = Primitive(
 )
 
 
+def _integer(name: str, argument: str, dtype: DTypeLike) -> NumpyDType:
+    """Return the dtype that positions are wanted in.
+
+    Raises:
+        DTypeError: If it is not an integer dtype.
+    """
+    target = as_dtype(dtype)
+    if not target.is_integer:
+        raise DTypeError(
+            f"{name}: {argument} {target} is not an integer dtype",
+            "Use int32 or int64",
+        )
+    return target.dtype
+
+
 def searchsorted(
-    sorted_sequence: TensorLike, values: TensorLike, side: str = "left"
+    sorted_sequence: TensorLike,
+    values: TensorLike,
+    side: str = "left",
+    out_type: DTypeLike = "int32",
 ) -> Tensor:
-    """Return where values belong in an ascending sequence, as int32.
+    """Return where values belong in an ascending sequence.
 
     Args:
         sorted_sequence: A tensor that ascends along its last axis; this is not checked.
         values: What to look for: of any shape for a sequence of rank 1, else with the
             leading sizes of the sequence.
         side: "left" for the first position that keeps the order, "right" for the last.
+        out_type: The integer dtype of the result.
 
     Raises:
         ShapeError: If the leading sizes differ.
@@ -71,7 +91,8 @@ def searchsorted(
             f"shape {tuple(values.shape)}",
             "Make all sizes but the last equal, or give a sequence of rank 1",
         )
-    return apply(_search, sequence, values, side=side)
+    dtype = _integer("searchsorted", "out_type", out_type)
+    return linear.cast(apply(_search, sequence, values, side=side), dtype)
 
 
 # --- Places and different elements ----------------------------------------------------
@@ -208,17 +229,18 @@ _unique = Primitive(
 )
 
 
-def _different(name: str, x: TensorLike) -> Any:
-    x = convert(x)
+def _different(name: str, x: TensorLike, out_idx: DTypeLike) -> Any:
+    x, dtype = convert(x), _integer(name, "out_idx", out_idx)
     if x.ndim != 1:
         raise ShapeError(
             f"{name}: a tensor of shape {tuple(x.shape)} is not a vector",
             "Reshape it: gt.reshape(x, -1)",
         )
-    return apply(_unique, x)
+    y, idx, count = apply(_unique, x)
+    return y, linear.cast(idx, dtype), linear.cast(count, dtype)
 
 
-def unique(x: TensorLike) -> Unique:
+def unique(x: TensorLike, out_idx: DTypeLike = "int32") -> Unique:
     """Return the different elements of a vector, in the order of first occurrence.
 
     There is no gradient; to have one, gather the elements at positions of your own. All
@@ -226,9 +248,10 @@ def unique(x: TensorLike) -> Unique:
 
     Args:
         x: A vector.
+        out_idx: The integer dtype of idx.
 
     Returns:
-        A named tuple: y, the different elements, and idx (int32): y[idx] is x.
+        A named tuple: y, the different elements, and idx: y[idx] is x.
 
     Raises:
         ShapeError: If x is not a vector.
@@ -239,18 +262,19 @@ def unique(x: TensorLike) -> Unique:
         >>> y.numpy(), idx.numpy()
         (array([4, 2], dtype=int32), array([0, 1, 0], dtype=int32))
     """
-    y, idx, _ = _different("unique", x)
+    y, idx, _ = _different("unique", x, out_idx)
     return Unique(y, idx)
 
 
-def unique_with_counts(x: TensorLike) -> UniqueWithCounts:
+def unique_with_counts(x: TensorLike, out_idx: DTypeLike = "int32") -> UniqueWithCounts:
     """Return the different elements of a vector, and how often each occurs.
 
     Args:
         x: A vector.
+        out_idx: The integer dtype of idx and count.
 
     Returns:
-        A named tuple: y and idx as those of `unique`, and count, as int32.
+        A named tuple: y and idx as those of `unique`, and count.
 
     Raises:
         ShapeError: If x is not a vector.
@@ -260,4 +284,4 @@ def unique_with_counts(x: TensorLike) -> UniqueWithCounts:
         >>> gt.unique_with_counts([4, 2, 4]).count.numpy()
         array([2, 1], dtype=int32)
     """
-    return UniqueWithCounts(*_different("unique_with_counts", x))
+    return UniqueWithCounts(*_different("unique_with_counts", x, out_idx))

@@ -15,12 +15,12 @@ from gtape.errors import (
     ShapeError,
 )
 from gtape.ops import segmented
-from gtape.ops.common import Tensor, TensorLike, as_int, convert
+from gtape.ops.common import Tensor, TensorLike, as_count, convert
 from gtape.ops.extrema import minimum
 from gtape.ops.indices import OutsideError
 from gtape.ops.linear import cast
 from gtape.ops.shaping import reshape
-from gtape.ops.slicing import slice as block
+from gtape.ops.slicing import block
 
 # --- Sorted ids -----------------------------------------------------------------------
 
@@ -368,21 +368,16 @@ def bincount(
         raise ArgumentError(
             f"bincount: {error.value} is negative", "Count integers from 0 on"
         ) from None
-    out = block(out, [0], [length])
+    out = block(out, 0, 0, length)
     return cast(out, dtype) if weights is None else out
 
 
 def _bins(arr: Tensor, minlength: Any, maxlength: Any) -> int:
     """Return the length of the counts."""
-    bounds = []
-    for argument, value in (("minlength", minlength), ("maxlength", maxlength)):
-        bound = None if value is None else as_int("bincount", argument, value)
-        if bound is not None and bound < 0:
-            raise ArgumentError(
-                f"bincount: {argument} {bound} is negative", "Use zero or more"
-            )
-        bounds.append(bound)
-    least, most = bounds
+    least, most = [
+        None if value is None else as_count("bincount", argument, value)
+        for argument, value in (("minlength", minlength), ("maxlength", maxlength))
+    ]
     if most is not None and least is not None and least >= most:
         return most
     way_out = "Give minlength and maxlength the same value"

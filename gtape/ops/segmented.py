@@ -19,7 +19,14 @@ from gtape.errors import (
 )
 from gtape.lowering import Custom, Scatter
 from gtape.ops.arithmetic import divide, divide_no_nan, multiply_no_nan
-from gtape.ops.common import Tensor, TensorLike, as_int, convert, numpy_dtype_of
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    as_count,
+    convert,
+    numpy_dtype_of,
+    vector_shape,
+)
 from gtape.ops.extrema import maximum
 from gtape.ops.indices import OutsideError, index, index_add
 from gtape.ops.linear import broadcast_to, cast, where
@@ -29,7 +36,7 @@ from gtape.ops.precision import wide, widened
 from gtape.ops.reduction import truncated_quotient
 from gtape.ops.scanning import linear_recurrence, shifted
 from gtape.ops.shaping import reshape
-from gtape.ops.slicing import slice as block
+from gtape.ops.slicing import block
 from gtape.primitive import OperandRule, Primitive, VjpRule, indexed, number, real
 from gtape.spec import TensorSpec
 
@@ -47,10 +54,7 @@ def converted(name: str, data: TensorLike, ids: TensorLike) -> tuple[Tensor, Ten
             f"{name}: segment ids must be integers, got {as_dtype(ids.dtype)}",
             "Cast them to int32 or int64",
         )
-    if data.dtype.kind == "b":
-        raise DTypeError(
-            f"{name}: bool is not a number", "Cast the data to an integer or float"
-        )
+    number(name, (numpy_dtype_of(data),))
     return data, ids
 
 
@@ -93,11 +97,7 @@ def on_unsorted(
 ) -> Tensor:
     """Return combine(data, rows, count) without row 0, into which negative ids fall."""
     data, ids = converted(name, data, ids)
-    count = as_int(name, "num_segments", num_segments)
-    if count < 0:
-        raise ArgumentError(
-            f"{name}: num_segments {count} is negative", "Use zero or more"
-        )
+    count = as_count(name, "num_segments", num_segments)
     rank = ids.ndim
     if tuple(data.shape[:rank]) != tuple(ids.shape):
         raise ShapeError(
@@ -114,7 +114,7 @@ def on_unsorted(
             f"{name}: segment id {error.value - 1} is not below num_segments {count}",
             "Use ids from 0 on; negative ones leave their slice out",
         ) from None
-    return block(out, [1] + [0] * (out.ndim - 1), [count, *out.shape[1:]])
+    return block(out, 0, 1, count)
 
 
 # --- Primitives: a base, data that are combined into its rows, and the rows -----------
@@ -187,17 +187,12 @@ def _products_of_others(data: Any, rows: Any) -> Any:
 
     def product(by: int) -> Any:
         same = equal(rows, shifted(rows, 0, by, -1))
-        same = reshape(same, _column(data))
+        same = reshape(same, vector_shape(data.shape[0], 0, data.ndim))
         start = broadcast_to(cast(logical_not(same), data.dtype), data.shape)
         factors = where(same, shifted(data, 0, by), 0.0)
         return linear_recurrence(factors, start, 0, reverse=by < 0)
 
     return product(1) * product(-1)
-
-
-def _column(x: Any) -> list[Any]:
-    """The shape in which one number for each row of x broadcasts with x."""
-    return [x.shape[0], *[1] * (x.ndim - 1)]
 
 
 _segment_prod = _segmented("segment_prod", np.multiply, _prod_vjp, number, "acc * x")
@@ -222,7 +217,7 @@ def total(data: Tensor, rows: Tensor, count: int) -> Tensor:
 def _counts(data: Tensor, rows: Tensor, count: int) -> Tensor:
     """Return the number of slices in each row, in a shape that broadcasts with them."""
     found = total(cast(rows >= 0, "int64"), rows, count)
-    return reshape(found, [count, *[1] * (data.ndim - 1)])
+    return reshape(found, vector_shape(count, 0, data.ndim))
 
 
 def integer_mean(data: Tensor, rows: Tensor, count: int) -> Tensor:

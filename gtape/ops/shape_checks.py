@@ -8,7 +8,7 @@ from typing import Any
 from gtape.dtypes import DTypeLike, as_dtype
 from gtape.errors import ArgumentError
 from gtape.ops.checks import failure, operand
-from gtape.ops.common import TensorLike, as_int
+from gtape.ops.common import TensorLike, as_int, as_ints
 
 _ANY_AXES = ("*", "...", ...)
 
@@ -33,6 +33,58 @@ def assert_rank(x: TensorLike, rank: int, message: str | None = None) -> None:
         raise failure(
             message,
             f"assert_rank: rank {wanted} is wanted, not {x.ndim} of shape "
+            f"{tuple(x.shape)}",
+        )
+
+
+def assert_rank_at_least(x: TensorLike, rank: int, message: str | None = None) -> None:
+    """Require a number of axes, or more.
+
+    Args:
+        x: A tensor.
+        rank: The least number of axes.
+        message: What the error begins with.
+
+    Raises:
+        CheckError: If there are fewer.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.debugging.assert_rank_at_least([[1.0, 2.0]], 1)
+    """
+    name = "assert_rank_at_least"
+    x, wanted = operand(name, "x", x), as_int(name, "rank", rank)
+    if x.ndim < wanted:
+        raise failure(
+            message,
+            f"{name}: rank {wanted} or more is wanted, not {x.ndim} of shape "
+            f"{tuple(x.shape)}",
+        )
+
+
+def assert_rank_in(
+    x: TensorLike, ranks: Sequence[int], message: str | None = None
+) -> None:
+    """Require one of several numbers of axes.
+
+    Args:
+        x: A tensor.
+        ranks: The numbers of axes that are right.
+        message: What the error begins with.
+
+    Raises:
+        CheckError: If there is another number of axes.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.debugging.assert_rank_in([[1.0, 2.0]], [1, 2])
+    """
+    name = "assert_rank_in"
+    x, wanted = operand(name, "x", x), as_ints(name, "ranks", ranks)
+    if x.ndim not in wanted:
+        raise failure(
+            message,
+            f"{name}: one of the ranks {list(wanted)} is wanted, not {x.ndim} of shape "
             f"{tuple(x.shape)}",
         )
 
@@ -80,6 +132,28 @@ def assert_type(
     if as_dtype(x.dtype) != wanted:
         raise failure(
             message, f"assert_type: {wanted} is wanted, not {as_dtype(x.dtype)}"
+        )
+
+
+def assert_integer(x: TensorLike, message: str | None = None) -> None:
+    """Require an integer dtype.
+
+    Args:
+        x: A tensor.
+        message: What the error begins with.
+
+    Raises:
+        CheckError: If it is another dtype.
+
+    Example:
+        >>> import gtape as gt
+        >>> gt.debugging.assert_integer([1, 2])
+    """
+    x = operand("assert_integer", "x", x)
+    if not as_dtype(x.dtype).is_integer:
+        raise failure(
+            message,
+            f"assert_integer: an integer dtype is wanted, not {as_dtype(x.dtype)}",
         )
 
 

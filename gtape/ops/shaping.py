@@ -51,11 +51,11 @@ _reshape = Primitive(
 )
 
 
-def reshape(x: TensorLike, shape: Sequence[int] | int) -> Tensor:
-    """Return x with the same elements in another shape.
+def reshape(tensor: TensorLike, shape: Sequence[int] | int) -> Tensor:
+    """Return a tensor with the same elements in another shape.
 
     Args:
-        x: A tensor.
+        tensor: A tensor.
         shape: The new sizes; one of them may be -1, and follows from the others.
 
     Raises:
@@ -68,7 +68,7 @@ def reshape(x: TensorLike, shape: Sequence[int] | int) -> Tensor:
         array([[1, 2],
                [3, 4]], dtype=int32)>
     """
-    x = convert(x)
+    x = convert(tensor)
     return apply(_reshape, x, shape=_solve_shape(x.shape, shape))
 
 
@@ -89,11 +89,11 @@ def _solve_shape(old: Sequence[int], shape: Any) -> tuple[int, ...]:
     return dims
 
 
-def expand_dims(x: TensorLike, axis: Axis) -> Tensor:
-    """Return x with axes of size 1 inserted at the given places of the result.
+def expand_dims(input: TensorLike, axis: Axis) -> Tensor:
+    """Return a tensor with axes of size 1 inserted at the given places of the result.
 
     Args:
-        x: A tensor.
+        input: A tensor.
         axis: An int, or several.
 
     Example:
@@ -101,7 +101,7 @@ def expand_dims(x: TensorLike, axis: Axis) -> Tensor:
         >>> gt.expand_dims([1, 2], 0).shape
         TensorShape([1, 2])
     """
-    x = convert(x)
+    x = convert(input)
     places = as_ints("expand_dims", "axis", axis)
     rank = x.ndim + len(places)
     axes = normalize_axes("expand_dims", places, rank)
@@ -111,11 +111,11 @@ def expand_dims(x: TensorLike, axis: Axis) -> Tensor:
     )
 
 
-def squeeze(x: TensorLike, axis: Axis = None) -> Tensor:
-    """Return x without axes of size 1.
+def squeeze(input: TensorLike, axis: Axis = None) -> Tensor:
+    """Return a tensor without axes of size 1.
 
     Args:
-        x: A tensor.
+        input: A tensor.
         axis: The axes to drop; by default all of size 1.
 
     Raises:
@@ -126,7 +126,7 @@ def squeeze(x: TensorLike, axis: Axis = None) -> Tensor:
         >>> gt.squeeze(gt.ones([1, 2, 1])).shape
         TensorShape([2])
     """
-    x = convert(x)
+    x = convert(input)
     if axis is None:
         return apply(_reshape, x, shape=tuple(d for d in x.shape if d != 1))
     axes = normalize_axes("squeeze", axis, x.ndim)
@@ -161,12 +161,12 @@ def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
-def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
-    """Return x with its axes in another order.
+def transpose(a: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
+    """Return a tensor with its axes in another order.
 
     Args:
-        x: A tensor.
-        perm: For each axis of the result, the axis of x; reversed by default.
+        a: A tensor.
+        perm: For each axis of the result, the axis of a; reversed by default.
 
     Raises:
         ShapeError: If perm does not name each axis once.
@@ -176,7 +176,7 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
         >>> gt.transpose(gt.ones([1, 2, 3]), perm=[2, 0, 1]).shape
         TensorShape([3, 1, 2])
     """
-    x = convert(x)
+    x = convert(a)
     if perm is None:
         order = tuple(range(x.ndim))[::-1]
     else:
@@ -192,15 +192,15 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
     return apply(_transpose, x, perm=order)
 
 
-def matrix_transpose(x: TensorLike) -> Tensor:
-    """Return x with its last two axes exchanged.
+def matrix_transpose(a: TensorLike) -> Tensor:
+    """Return a tensor with its last two axes exchanged.
 
     Example:
         >>> import gtape as gt
         >>> gt.matrix_transpose(gt.ones([5, 2, 3])).shape
         TensorShape([5, 3, 2])
     """
-    x = convert(x)
+    x = convert(a)
     check_rank("matrix_transpose", x, 2)
     last = x.ndim - 1
     return apply(_transpose, x, perm=(*range(last - 1), last, last - 1))

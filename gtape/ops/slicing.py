@@ -71,23 +71,30 @@ def strided_slice(
     )
 
 
-def slice(x: TensorLike, begin: Sequence[int], size: Sequence[int]) -> Tensor:
-    """Return the block of x that starts at begin and has the given size.
+def block(x: Tensor, axis: int, start: int, size: int, step: int = 1) -> Tensor:
+    """Return x[start], x[start + step], ... along an axis."""
+    starts, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    starts[axis], sizes[axis], steps[axis] = start, size, step
+    return strided_slice(x, starts, sizes, steps)
+
+
+def slice(input_: TensorLike, begin: Sequence[int], size: Sequence[int]) -> Tensor:
+    """Return the block of a tensor that starts at begin and has the given size.
 
     Args:
-        x: A tensor.
+        input_: A tensor.
         begin: The first position on each axis.
         size: The number of elements on each axis; -1 for all that follow.
 
     Raises:
-        ShapeError: If the block does not lie in x.
+        ShapeError: If the block does not lie in the tensor.
 
     Example:
         >>> import gtape as gt
         >>> gt.slice([1, 2, 3, 4], [1], [2])
         <gt.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
     """
-    x = convert(x)
+    x = convert(input_)
     starts, sizes = as_ints("slice", "begin", begin), as_ints("slice", "size", size)
     if len(starts) != x.ndim or len(sizes) != x.ndim:
         raise ShapeError(
@@ -179,15 +186,13 @@ def _concat_spec(*xs: TensorSpec, axis: int) -> TensorSpec:
 def _concat_vjp(g: Any, _out: Any, *_xs: Any, axis: int) -> tuple[Any, ...]:
     pieces, start = [], 0
     for x in _xs:
-        pieces.append(_piece(g, axis, start, x.shape))
+        pieces.append(_piece(g, axis, start, x.shape[axis]))
         start += x.shape[axis]
     return tuple(pieces)
 
 
-def _piece(g: Any, axis: int, start: int, shape: Any) -> Any:
-    starts = [0] * len(shape)
-    starts[axis] = start
-    return lambda: strided_slice(g, starts, shape, (1,) * len(shape))
+def _piece(g: Any, axis: int, start: int, size: int) -> Any:
+    return lambda: block(g, axis, start, size)
 
 
 def _concat_views(*xs: TensorSpec, axis: int) -> tuple[View, ...]:
@@ -214,11 +219,12 @@ _concat = Primitive(
 )
 
 
-def concat(values: Sequence[TensorLike], axis: int = 0) -> Tensor:
+def concat(values: Sequence[TensorLike] | TensorLike, axis: int = 0) -> Tensor:
     """Return tensors joined along an axis they have.
 
     Args:
-        values: Tensors with equal sizes beside the axis.
+        values: Tensors with equal sizes beside the axis; a tensor or array that is not
+            in a list counts as the only one.
         axis: The axis to join along.
 
     Raises:
@@ -229,7 +235,7 @@ def concat(values: Sequence[TensorLike], axis: int = 0) -> Tensor:
         >>> gt.concat([[1, 2], [3]], axis=0)
         <gt.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
     """
-    tensors = _several("concat", values)
+    tensors = _several("concat", [values] if hasattr(values, "dtype") else values)
     rank = tensors[0].ndim
     if rank == 0:
         raise ShapeError("concat: scalars have no axis to join along", "Use gt.stack")

@@ -18,12 +18,12 @@ from gtape.lazy import scipy_linalg
 from gtape.lowering import Custom
 from gtape.ops.common import Tensor, TensorLike, check_rank, require_flag
 from gtape.ops.diagonal import tril, triu
-from gtape.ops.linalg import lifted, matmul
+from gtape.ops.linalg import broadcast_batch, lifted, matmul
 from gtape.ops.math import conj
 from gtape.ops.precision import through_float32
 from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
 from gtape.primitive import Primitive, inexact
-from gtape.spec import TensorSpec, broadcast_shapes
+from gtape.spec import TensorSpec
 
 # --- What the factorizations share ----------------------------------------------------
 
@@ -62,7 +62,7 @@ def check_system(name: str, matrix: Any, rhs: Any) -> tuple[Any, ...]:
     check_square(name, matrix)
     check_rank(name, rhs, 2, "the right-hand side")
     check_rows(name, matrix, rhs)
-    batch = broadcast_shapes(name, matrix.shape[:-2], rhs.shape[:-2])
+    batch = broadcast_batch(name, matrix.shape, rhs.shape)
     return (*batch, *rhs.shape[-2:])
 
 
@@ -164,11 +164,11 @@ _inv = Primitive(
 )
 
 
-def inv(tensor: TensorLike, adjoint: bool = False) -> Tensor:
+def inv(input: TensorLike, adjoint: bool = False) -> Tensor:
     """Return the inverses of square matrices.
 
     Args:
-        tensor: A tensor of shape [..., n, n], real or complex.
+        input: A tensor of shape [..., n, n], real or complex.
         adjoint: Whether the conjugate transpose is inverted.
 
     Raises:
@@ -182,7 +182,7 @@ def inv(tensor: TensorLike, adjoint: bool = False) -> Tensor:
                [0.  , 0.25]], dtype=float32)
     """
     flip = require_flag("inv", "adjoint", adjoint)
-    out = apply(_inv, tensor)
+    out = apply(_inv, input)
     return conj(matrix_transpose(out)) if flip else out
 
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.dtypes import NumpyDType, as_dtype
-from gtape.errors import ArgumentError, DTypeError, ShapeError
+from gtape.errors import ArgumentError, ShapeError, said_by
 from gtape.lowering import Custom
 from gtape.ops.common import (
     Tensor,
@@ -27,22 +26,11 @@ from gtape.ops.gathering import gather, integers, take_along_axis
 from gtape.ops.linear import cast, reduce_sum
 from gtape.ops.logic import is_finite
 from gtape.ops.shaping import expand_dims
-from gtape.primitive import Primitive, common
+from gtape.primitive import Primitive, ordered
 from gtape.spec import TensorSpec
 
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
 POSITIONS = "its result is positions, which are integers"
-
-
-def ordered(name: str, kinds: Any) -> tuple[NumpyDType, ...]:
-    """Promote all operands to one dtype whose elements have an order."""
-    d = common(kinds)
-    if d.kind == "c":
-        raise DTypeError(
-            f"{name}: {as_dtype(d)} numbers have no order",
-            "Take gt.real, gt.imag or gt.abs first",
-        )
-    return (d,) * len(kinds)
 
 
 def comparable(x: Any) -> Any:
@@ -252,6 +240,7 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Tensor:
             f"shape {tuple(x.shape)}",
             "Give a vector of classes, and a matrix with a row for each",
         )
-    target = gather(x, expand_dims(classes, 1), batch_dims=1)
+    with said_by("in_top_k", "gather"):
+        target = gather(x, expand_dims(classes, 1), batch_dims=1)
     greater = reduce_sum(cast(x > target, "int32"), axis=1)
     return (greater < count) & is_finite(target[:, 0])

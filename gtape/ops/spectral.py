@@ -1,4 +1,4 @@
-"""Singular values and vectors, eigenvalues and eigenvectors, and norms made of them.
+"""Singular values and vectors, eigenvalues and eigenvectors.
 
 Where values are equal the vectors that belong to them can be any basis of their space.
 What depends on the space alone has a gradient; the rules leave out what depends on the
@@ -7,31 +7,29 @@ choice.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.errors import ArgumentError, GradientError, ShapeError
+from gtape.dtypes import as_dtype
+from gtape.errors import GradientError
 from gtape.lowering import Custom
 from gtape.ops.common import (
     Tensor,
     TensorLike,
     check_rank,
-    convert,
-    numpy_dtype_of,
     require_flag,
 )
 from gtape.ops.diagonal import diag, tril
 from gtape.ops.extrema import maximum
-from gtape.ops.factorization import columns_of, least
+from gtape.ops.factorization import least
 from gtape.ops.linalg import matmul
-from gtape.ops.linear import reduce_sum, where
+from gtape.ops.linear import where
 from gtape.ops.math import abs
-from gtape.ops.norms import norm
 from gtape.ops.precision import through_float32
-from gtape.ops.shaping import expand_dims, matrix_transpose, squeeze
+from gtape.ops.shaping import expand_dims, matrix_transpose
+from gtape.ops.slicing import block
 from gtape.ops.solving import NOT_FINITE, check_square, factored, real_matrices
 from gtape.primitive import Primitive
 from gtape.spec import TensorSpec
@@ -70,8 +68,8 @@ def _svd_vjp(g: Any, out: Any, x: Any, *, full_matrices: bool) -> tuple[Any, ...
                 "Use full_matrices=False",
             )
         s, u, v = svd(x)
-        gu = None if gu is None else columns_of(gu, 0, k)
-        gv = None if gv is None else columns_of(gv, 0, k)
+        gu = None if gu is None else block(gu, -1, 0, k)
+        gv = None if gv is None else block(gv, -1, 0, k)
     ut, vt = matrix_transpose(u), matrix_transpose(v)
     across, down = expand_dims(s, -2), expand_dims(s, -1)
     core: Any = 0.0
@@ -113,9 +111,8 @@ def _inverse(x: Any, values: Any) -> Any:
     count = values.shape[-1]
     if count == 0:
         return x
-    dtype = numpy_dtype_of(values)
-    eps = 2.0**-7 if dtype.kind == "V" else float(np.finfo(dtype).eps)
-    ends = columns_of(values, 0, 1), columns_of(values, count - 1, count)
+    eps = as_dtype(values.dtype).eps
+    ends = block(values, -1, 0, 1), block(values, -1, count - 1, 1)
     limit = expand_dims(maximum(abs(ends[0]), abs(ends[1])) * (count * eps), -1)
     apart = abs(x) > limit
     return where(apart, 1.0 / where(apart, x, 1.0), 0.0)
@@ -293,55 +290,3 @@ def eigvalsh(tensor: TensorLike) -> Tensor:
         array([1., 2.], dtype=float32)
     """
     return apply(_eigvalsh, tensor)
-
-
-# --- Norms ----------------------------------------------------------------------------
-
-
-_NORMS = ("fro", "nuc", 1, 2, -2, math.inf)
-
-
-def matrix_norm(
-    x: TensorLike, ord: float | str = "fro", keepdims: bool = False
-) -> Tensor:
-    """Return a norm of each matrix.
-
-    Args:
-        x: A floating-point tensor of shape [..., n, m]; complex too, but not for the
-            norms made of singular values.
-        ord: "fro" for the root of the sum of squares, 2 for the greatest singular
-            value, -2 for the least, "nuc" for their sum, 1 for the greatest column sum,
-            inf for the greatest row sum.
-        keepdims: Whether the last two axes stay, with size 1.
-
-    Raises:
-        ArgumentError: If there is no such norm.
-        ShapeError: If x is no matrix.
-
-    Example:
-        >>> import gtape as gt
-        >>> gt.linalg.matrix_norm([[3., 0.], [0., 4.]], ord="nuc").numpy()
-        np.float32(7.0)
-    """
-    known = isinstance(ord, (str, int, float)) and ord in _NORMS
-    if not known:
-        raise ArgumentError(
-            f"matrix_norm: ord {ord!r} is no norm of matrices",
-            "Use 'fro', 'nuc', 1, 2, -2 or inf",
-        )
-    x = convert(x)
-    check_rank("matrix_norm", x, 2)
-    if ord not in (2, -2, "nuc"):
-        return norm(x, ord, axis=(-2, -1), keepdims=keepdims)
-    values = svd(x, compute_uv=False)
-    if ord == "nuc":
-        out = reduce_sum(values, axis=-1)
-    elif values.shape[-1] == 0:
-        raise ShapeError(
-            f"matrix_norm: a matrix of shape {tuple(x.shape)} has no singular values",
-            "Give it at least one row and one column",
-        )
-    else:
-        place = 0 if ord == 2 else values.shape[-1] - 1
-        out = squeeze(columns_of(values, place, place + 1), -1)
-    return expand_dims(out, (-2, -1)) if keepdims else out

@@ -19,10 +19,10 @@ class Adam(Optimizer):
 
     In Python notation, for update t = 1, 2, ..., with m = v = h = 0 at the start:
 
-        m += (1 - beta_1) * (g - m)
-        v += (1 - beta_2) * (g * g - v)
+        m = beta_1 * m + (1 - beta_1) * g
+        v = beta_2 * v + (1 - beta_2) * g * g
         c = sqrt(1 - beta_2**t)
-        w -= rate * c / (1 - beta_1**t) * m / (sqrt(v) + e)
+        w -= rate * c / (1 - beta_1**t) * (m / (sqrt(v) + e))
 
     The flavors differ in the place of epsilon. keras has `e = epsilon`, the "epsilon
     hat" of the paper's section 2. torch and optax have `e = epsilon * c`, which is
@@ -95,16 +95,16 @@ class Adam(Optimizer):
     def update(self, grad: Any, slots: Slots, step: Any) -> tuple[Any, Slots]:
         """Return the change of the variable, and the new slots."""
         rate, epsilon, c_2 = [scalar(n, grad) for n in self._numbers(step)]
-        m = slots.m + (1 - self.beta_1) * (grad - slots.m)
-        v = slots.v + (1 - self.beta_2) * (grad * grad - slots.v)
+        m = self.beta_1 * slots.m + (1 - self.beta_1) * grad
+        v = self.beta_2 * slots.v + (1 - self.beta_2) * (grad * grad)
         if not self.amsgrad:
-            return -rate * m / (sqrt(v) + epsilon), Slots(m=m, v=v)
+            return -rate * (m / (sqrt(v) + epsilon)), Slots(m=m, v=v)
         if self.flavor == "optax":
             h = maximum(slots.h, v / c_2)
             v_or_h = h * c_2
         else:
             h = v_or_h = maximum(slots.h, v)
-        return -rate * m / (sqrt(v_or_h) + epsilon), Slots(m=m, v=v, h=h)
+        return -rate * (m / (sqrt(v_or_h) + epsilon)), Slots(m=m, v=v, h=h)
 
     def update_in_place(
         self, grad: Any, slots: list[Any], delta: Any, spare: Any, step: int
@@ -112,11 +112,11 @@ class Adam(Optimizer):
         """Do what `update` does on flat arrays."""
         rate, epsilon, c_2 = self._numbers(step)
         m, v = slots[:2]
-        np.subtract(grad, m, out=delta)
-        np.multiply(delta, 1 - self.beta_1, out=delta)
+        np.multiply(m, self.beta_1, out=m)
+        np.multiply(grad, 1 - self.beta_1, out=delta)
         np.add(m, delta, out=m)
+        np.multiply(v, self.beta_2, out=v)
         np.multiply(grad, grad, out=delta)
-        np.subtract(delta, v, out=delta)
         np.multiply(delta, 1 - self.beta_2, out=delta)
         np.add(v, delta, out=v)
         root = v
@@ -128,10 +128,10 @@ class Adam(Optimizer):
                 root = np.multiply(h, c_2, out=spare)
             else:
                 np.maximum(h, v, out=h)
-        np.sqrt(root, out=spare)
-        np.add(spare, epsilon, out=spare)
-        np.multiply(m, -rate, out=delta)
-        return np.divide(delta, spare, out=delta)
+        np.sqrt(root, out=delta)
+        np.add(delta, epsilon, out=delta)
+        np.divide(m, delta, out=delta)
+        return np.multiply(delta, -rate, out=delta)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that make such an optimizer."""

@@ -31,6 +31,7 @@ from gtape.optim.arguments import (
     variables_of,
     wide,
 )
+from gtape.optim.packs import Pack
 from gtape.optim.slots import Slot, Slots, State
 from gtape.tape import GradientTape
 from gtape.variable import Variable
@@ -103,6 +104,7 @@ class Optimizer(ABC):
         self.global_clipnorm = _positive(self, "global_clipnorm", global_clipnorm)
         self.clip = clipping.chosen(self.name, self._limits())
         self.scratch: dict[NumpyDType, Any] = {}
+        self.packs: dict[NumpyDType, Pack] = {}
         self._iterations = Variable(
             np.int64(0), trainable=False, name=f"{self.name}/iterations"
         )
@@ -261,7 +263,8 @@ class Optimizer(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         states = list(self._states.values())  # the keys of copied variables are new
-        return {**vars(self), "_states": states, "scratch": {}, "clip": None}
+        emptied: dict[str, Any] = {"scratch": {}, "packs": {}, "clip": None}
+        return {**vars(self), "_states": states, **emptied}
 
     def __setstate__(self, contents: dict[str, Any]) -> None:
         vars(self).update(contents)

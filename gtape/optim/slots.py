@@ -80,9 +80,18 @@ class Slot(Variable):
         """Return the array, for changes in place: nobody else holds it."""
         array = self._tensor._array
         if array is not self._own:
-            array = self._own = np.array(array, order="C")
-            self._tensor = EagerTensor(array, self._key)
+            array = np.array(array, order="C")
+            self.adopt(array)
         return array
+
+    def adopt(self, array: Any) -> None:
+        """Take an array that nobody else holds, for changes in place, as the value."""
+        self._own = array
+        self._tensor = EagerTensor(array, self._key)
+
+    def owns(self, array: Any) -> bool:
+        """Return whether the array is the value, and nobody else holds it."""
+        return self._own is array and self._tensor._array is array
 
     def __gtape_tensor__(self) -> Any:
         """Return the value for an operation, which may keep it."""

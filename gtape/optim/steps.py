@@ -14,12 +14,13 @@ from gtape.dtypes import NumpyDType
 from gtape.ops.common import convert
 from gtape.ops.linear import cast
 from gtape.optim.arguments import wide
+from gtape.optim.packs import SMALL, Pack
 from gtape.optim.slots import Slot, Slots, State
 
 if TYPE_CHECKING:
     from gtape.optim.optimizer import Optimizer
 
-BLOCK = 1 << 16
+BLOCK = 1 << 17
 """Elements that in-place rules take at a time, so that they stay in the cache."""
 
 Result: TypeAlias = "tuple[Any, list[tuple[Slot, Any]]]"
@@ -65,48 +66,94 @@ def on_bare_arrays(
         gradients = optimizer.clip(gradients)
     decay = optimizer.weight_decay
     shrink = optimizer.rate(step) * decay if decay else 0.0
-    results: list[Result] = []
-    for (variable, kept), g in zip(states, gradients, strict=True):
-        before = variable._tensor._array
-        value = _cast(before, g.dtype)
-        if optimizer.has_in_place and g.ndim:  # on NumPy scalars operators are faster
-            value = _in_place(optimizer, kept, value, g, step, shrink)
-            results.append((_cast(value, before.dtype), []))
-            continue
-        old = [slot._tensor._array for slot in kept]
-        slots = Slots(zip(optimizer.slots, old, strict=True))
-        delta, slots = optimizer.update(g, slots, step)
-        if shrink:
-            value = value - value * shrink
-        new = [_cast(slots[name], g.dtype) for name in optimizer.slots]
-        value = _cast(value + delta, before.dtype)
-        results.append((value, list(zip(kept, new, strict=True))))
+    results: list[Any] = [None] * len(states)
+    small: dict[NumpyDType, list[int]] = {}
+    for place, (state, g) in enumerate(zip(states, gradients, strict=True)):
+        if not (optimizer.has_in_place and g.ndim):  # scalars: operators are faster
+            results[place] = _by_update(optimizer, state, g, step, shrink)
+        elif g.size <= SMALL:
+            small.setdefault(g.dtype, []).append(place)
+        else:
+            results[place] = _alone(optimizer, state, g, step, shrink)
+    for places in small.values():
+        members = [states[i] for i in places], [gradients[i] for i in places]
+        found = _together(optimizer, *members, step, shrink)
+        for place, result in zip(places, found, strict=True):
+            results[place] = result
     return results
+
+
+def _by_update(
+    optimizer: Optimizer, state: State, grad: Any, step: int, shrink: float
+) -> Result:
+    """Return the result of the method `update`."""
+    variable, kept = state
+    before = variable._tensor._array
+    value = _cast(before, grad.dtype)
+    old = [slot._tensor._array for slot in kept]
+    slots = Slots(zip(optimizer.slots, old, strict=True))
+    delta, slots = optimizer.update(grad, slots, step)
+    if shrink:
+        value = value - value * shrink
+    new = [_cast(slots[name], grad.dtype) for name in optimizer.slots]
+    value = _cast(value + delta, before.dtype)
+    return value, list(zip(kept, new, strict=True))
+
+
+def _alone(
+    optimizer: Optimizer, state: State, grad: Any, step: int, shrink: float
+) -> Result:
+    """Return the new value of a variable; change its slots."""
+    before = state.variable._tensor._array
+    value = _cast(before, grad.dtype).reshape(-1)
+    slots = [slot.own().reshape(-1) for slot in state.slots]
+    value = _in_place(optimizer, slots, value, grad.reshape(-1), step, shrink)
+    return _cast(value.reshape(before.shape), before.dtype), []
+
+
+def _together(
+    optimizer: Optimizer,
+    states: list[State],
+    gradients: list[Any],
+    step: int,
+    shrink: float,
+) -> list[Result]:
+    """Return the new values of small variables of one dtype; change their slots."""
+    if len(states) == 1:
+        return [_alone(optimizer, states[0], gradients[0], step, shrink)]
+    dtype = gradients[0].dtype
+    pack = optimizer.packs.get(dtype)
+    if pack is None or not pack.fits(states):
+        pack = optimizer.packs[dtype] = Pack(states)
+    grad = np.concatenate(gradients, axis=None)
+    value = _in_place(optimizer, pack.slots, pack.value(dtype), grad, step, shrink)
+    return [
+        (_cast(new, state.variable._tensor._array.dtype), [])
+        for state, new in zip(states, pack.values(value), strict=True)
+    ]
 
 
 def _in_place(
     optimizer: Optimizer,
-    kept: tuple[Slot, ...],
+    slots: list[Any],
     value: Any,
     grad: Any,
     step: int,
     shrink: float,
 ) -> Any:
-    """Return the new value of a variable; change its slots."""
-    # Tapes and users may hold the old value, so the new one is an array of its own.
-    out = np.empty(value.shape, value.dtype)
-    into, value, grad = out.reshape(-1), value.reshape(-1), grad.reshape(-1)
-    slots = [slot.own().reshape(-1) for slot in kept]
+    """Return the new value of a flat array; change its slots."""
+    # Tapes and users may hold the old value, so the new one is an array of its own. It
+    # holds the delta first: the fewer arrays, the more of them the cache keeps.
+    out = np.empty_like(value)
     scratch = optimizer.scratch.get(value.dtype)
     if scratch is None:
-        scratch = np.empty((2, BLOCK), value.dtype)
-        optimizer.scratch[value.dtype] = scratch
+        scratch = optimizer.scratch[value.dtype] = np.empty(BLOCK, value.dtype)
     for start in range(0, value.size, BLOCK):
-        part = slice(start, min(start + BLOCK, value.size))
-        old, new = value[part], into[part]
-        delta, spare = scratch[0, : new.size], scratch[1, : new.size]
+        part = slice(start, start + BLOCK)
+        old, new = value[part], out[part]
+        spare = scratch[: new.size]
         parts = [slot[part] for slot in slots]
-        delta = optimizer.update_in_place(grad[part], parts, delta, spare, step)
+        delta = optimizer.update_in_place(grad[part], parts, new, spare, step)
         if shrink:
             np.multiply(old, shrink, out=spare)
             old = np.subtract(old, spare, out=spare)

@@ -208,7 +208,7 @@ row(
     "-1",
 )
 row("count-up", lambda: W.count_up_to(3), DTypeError, "count_up_to", "float32")
-row("sparse-read", lambda: W.sparse_read([5]), IndexRangeError, "gather", "5")
+row("sparse-read", lambda: W.sparse_read([5]), IndexRangeError, "sparse_read", "5")
 row("bool-of-variable", lambda: bool(W), ArgumentError, "truth", "(3,)")
 row("float-of-variable", lambda: float(W), ArgumentTypeError, "float", "(3,)")
 row("variable-plus-str", lambda: W + "1", ArgumentTypeError, "'1'")

@@ -322,7 +322,7 @@ def set_item_out():
     x[9] = 1.0
 
 
-@wrong(DTypeError, "update", "float32", "int32")
+@wrong(DTypeError, "assign", "float32", "int32")
 def set_item_fraction():
     x = gt.constant([1, 2, 3])
     x[0] = 1.5
@@ -476,6 +476,13 @@ row(
     "None",
 )
 row("top-k-many", lambda: gt.top_k(V3, 4), ArgumentError, "top_k", "4", "3")
+row(
+    "in-top-k-class",
+    lambda: gt.in_top_k([7], gt.ones([1, 3]), 1),
+    IndexRangeError,
+    "in_top_k",
+    "7",
+)
 row("top-k-negative", lambda: gt.top_k(V3, -1), ArgumentError, "top_k", "-1")
 row("top-k-float", lambda: gt.top_k(V3, 1.0), ArgumentTypeError, "top_k", "1.0")
 row("top-k-scalar", lambda: gt.top_k(S), ShapeError, "top_k")

@@ -104,6 +104,24 @@ def test_slope_is_differentiable_by_itself():
     check_grads(lambda x: sparse(labels, x), logits, modes=("forward",))
 
 
+def test_logits_of_any_layout():
+    rng = np.random.default_rng(3)
+    x, labels = rng.normal(size=(4, 5, 6)), rng.integers(0, 6, (4, 5))
+    wanted = [sparse(labels, x).numpy(), *gradients(lambda x: sparse(labels, x), x)]
+    for order in ([0, 2, 1], [2, 1, 0], [1, 0, 2]):
+        strided = np.transpose(x, order).copy().transpose(np.argsort(order))
+        found = [
+            sparse(labels, strided).numpy(),
+            *gradients(lambda x: sparse(labels, x), strided),
+        ]
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-14)
+    flat = np.asfortranarray(x[0])
+    np.testing.assert_allclose(sparse(labels[0], flat).numpy(), wanted[0][0])
+    (slope,) = gradients(lambda x: sparse(labels[0], x), flat)
+    np.testing.assert_allclose(slope, wanted[1][0])
+
+
 def test_no_examples():
     assert sparse(np.zeros(0, np.int32), np.zeros((0, 3))).shape == (0,)
     assert sparse(np.zeros(0, np.int32), np.zeros((0, 0))).shape == (0,)

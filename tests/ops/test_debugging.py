@@ -97,7 +97,7 @@ def test_near():
 
 def test_finite():
     x = gt.constant(X)
-    assert debugging.assert_all_finite(x) is x
+    np.testing.assert_array_equal(debugging.assert_all_finite(x).numpy(), X)
     with pytest.raises(CheckError, match=r"bad: assert_all_finite .* at \[1\] x = inf"):
         debugging.assert_all_finite([1.0, np.inf], "bad")
 
@@ -121,6 +121,19 @@ def test_variables_are_compared_on_a_tape():
 
 
 # --- Assertions about shapes and dtypes -----------------------------------------------
+
+
+def test_other_ranks_and_integers():
+    x = gt.ones([2, 3])
+    gt.debugging.assert_rank_at_least(x, 2)
+    gt.debugging.assert_rank_in(x, (0, 2))
+    gt.debugging.assert_integer([1, 2])
+    with pytest.raises(AssertionError, match=r"mine: .* rank 3 or more .* 2 of shape"):
+        gt.debugging.assert_rank_at_least(x, 3, "mine")
+    with pytest.raises(AssertionError, match=r"mine: .*\[0, 1\] is wanted, not 2"):
+        gt.debugging.assert_rank_in(x, [0, 1], "mine")
+    with pytest.raises(AssertionError, match=r"mine: .* not float32"):
+        gt.debugging.assert_integer(x, "mine")
 
 
 def test_rank_scalar_and_type():

@@ -18,7 +18,7 @@ def test_kept_elements_grow_and_their_share_is_right():
 
 def test_rate_zero_is_the_identity():
     x = gt.constant([1.0, np.nan])
-    assert dropout(x, 0.0) is x
+    np.testing.assert_array_equal(dropout(x, 0.0).numpy(), x.numpy())
 
 
 def test_gradient_takes_the_same_way():
@@ -67,7 +67,7 @@ def test_rate_may_be_a_tensor_with_a_gradient():
         (lambda: dropout([1.0], np.nan), ArgumentError, "rate nan"),
         (lambda: dropout([1.0], "a"), ArgumentTypeError, "'a' is not a number"),
         (lambda: dropout([1.0], [0.5]), ShapeError, r"the rate has shape \(1,\)"),
-        (lambda: dropout([1, 2], 0.5), DTypeError, "int32 is not floating-point"),
+        (lambda: dropout([1, 2], 0.5), DTypeError, "dropout needs .*int32"),
         (lambda: dropout([1.0, 2.0], 0.5, [3]), ShapeError, "noise_shape"),
         (lambda: dropout([1.0], 0.5, [2]), ShapeError, "does not broadcast to x"),
         (lambda: dropout([1.0], 0.5, ["a"]), ArgumentError, "noise_shape"),

@@ -72,7 +72,7 @@ def test_vecdot_axes():
         (
             lambda: matmul(np.ones((2, 3, 3)), np.ones((4, 3, 3))),
             ShapeError,
-            r"\(2,\) and \(4,\) do not broadcast",
+            r"\(2, 3, 3\) and \(4, 3, 3\) do not broadcast",
         ),
         (
             lambda: matmul([[True]], [[True]]),

@@ -1,4 +1,4 @@
-"""Norms of matrices by singular values; the others are tested with `norms`."""
+"""Norms of matrices; those of vectors are tested with `norms`."""
 
 import numpy as np
 import pytest

@@ -136,7 +136,7 @@ def test_linspace_gradients_are_weights():
 @pytest.mark.parametrize(
     ("args", "error", "text"),
     [
-        ((0.0, 1.0, -1), errors.ArgumentError, "num is -1"),
+        ((0.0, 1.0, -1), errors.ArgumentError, "num -1 is negative"),
         ((0.0, 1.0, 2.5), errors.ArgumentTypeError, "num must be an integer, got 2.5"),
         ((0.0, 1.0, None), errors.ArgumentTypeError, "num .*None"),
         ((0.0, 1.0, 3, 1), errors.ShapeError, "axis 1"),
@@ -188,7 +188,7 @@ def test_one_hot_of_narrow_and_unsigned_indices(dtype):
     [
         ({"indices": [0.5]}, errors.DTypeError, "indices must be integers, got float"),
         ({"indices": [True]}, errors.DTypeError, "indices must be integers, got bool"),
-        ({"depth": -1}, errors.ArgumentError, "depth is -1"),
+        ({"depth": -1}, errors.ArgumentError, "depth -1 is negative"),
         ({"depth": 2.5}, errors.ArgumentTypeError, "depth must be an integer"),
         ({"depth": None}, errors.ArgumentTypeError, "depth must be an integer"),
         ({"depth": 10**13}, errors.TensorMemoryError, "bytes"),

@@ -61,6 +61,13 @@ def test_split_sizes(splits, axis, sizes):
     assert (gt.concat(parts, axis).numpy() == X).all()
 
 
+def test_concat_of_one_tensor_is_that_tensor():
+    for x in (gt.constant(X), X, gt.Variable(X)):
+        assert (gt.concat(x, 0).numpy() == X).all()
+    # NumPy's function takes the rows for the arrays.
+    assert (np.concatenate(gt.constant(X)).numpy() == np.concatenate(X)).all()
+
+
 # --- Repeat ---------------------------------------------------------------------------
 
 

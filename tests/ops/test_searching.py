@@ -34,6 +34,19 @@ def test_searchsorted_promotes():
     )
 
 
+def test_dtype_of_places():
+    assert searchsorted([1, 3], [2], out_type="int64").dtype == gt.int64
+    assert unique([4, 4], out_idx=gt.int64).idx.dtype == gt.int64
+    y, idx, count = unique_with_counts([4.0, 4.0], gt.int64)
+    assert (y.dtype, idx.dtype, count.dtype) == (gt.float32, gt.int64, gt.int64)
+    for call in (
+        lambda: searchsorted([1, 3], [2], out_type="float32"),
+        lambda: unique([4, 4], out_idx=gt.bool),
+    ):
+        with pytest.raises(TypeError, match="not an integer dtype"):
+            call()
+
+
 def test_where_is_argwhere():
     x = np.array([[0.0, 2.0], [NAN, 0.0]])
     assert argwhere(x).numpy().tolist() == [[0, 1], [1, 0]]

@@ -11,7 +11,8 @@ from gtape.errors import (
     LinalgError,
     ShapeError,
 )
-from gtape.ops.spectral import eigh, eigvalsh, matrix_norm, svd
+from gtape.ops.norm import matrix_norm
+from gtape.ops.spectral import eigh, eigvalsh, svd
 from gtape.testing import check_grads
 
 RNG = np.random.default_rng(9)

@@ -964,6 +964,8 @@ STR = [
     ([1.0, 2.0], "gt.Tensor([1. 2.], shape=(2,), dtype=float32)"),
     ([], "gt.Tensor([], shape=(0,), dtype=float32)"),
     ([[1, 2], [3, 4]], "gt.Tensor(\n[[1 2]\n [3 4]], shape=(2, 2), dtype=int32)"),
+    # A line of its own is for values of several lines.
+    ([[1, 2]], "gt.Tensor([[1 2]], shape=(1, 2), dtype=int32)"),
 ]
 
 
@@ -985,6 +987,10 @@ REPR = [
         [[1, 2], [3, 4]],
         "<gt.Tensor: shape=(2, 2), dtype=int32, numpy=\n"
         "array([[1, 2],\n       [3, 4]], dtype=int32)>",
+    ),
+    (
+        [[1, 2]],
+        "<gt.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>",
     ),
 ]
 

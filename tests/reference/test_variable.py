@@ -104,6 +104,11 @@ def test_v2_dtype_argument_does_not_convert_tensors():
         gt.Variable(gt.constant(1.0), dtype=gt.float64)
 
 
+def test_v3_trainable_by_default():
+    assert gt.Variable(1.0).trainable is True
+    assert gt.Variable(1.0, trainable=None).trainable is True
+
+
 def test_v3_trainable_is_read_only():
     v = gt.Variable(1.0, trainable=False)
     assert v.trainable is False
@@ -192,6 +197,8 @@ def test_v5_assign_chains():
 def test_v5_read_value_false(method):
     v = gt.Variable(1.0)
     assert getattr(v, method)(1.0, read_value=False) is None
+    with pytest.raises(TypeError):
+        getattr(v, method)(1.0, False)  # TensorFlow's second one is use_locking
 
 
 @pytest.mark.parametrize("method", ["assign", "assign_add", "assign_sub"])

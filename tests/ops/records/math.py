@@ -116,4 +116,21 @@ RECORDS = [
         for name in ("expm1", "log1p")
     ],
     Record("sqrt", gt.sqrt, np.sqrt, (cplx(),), name="complex", dtypes=COMPLEX),
+    Record(
+        "squared_difference",
+        gt.squared_difference,
+        lambda x, y: np.square(x - y),
+        (real((2, 3)), real((2, 3))),
+        dtypes=REALS,
+        elementwise=True,
+    ),
+    Record(
+        "squared_difference",
+        gt.squared_difference,
+        lambda x, y: np.conj(x - y) * (x - y),
+        (real((2, 3)), real((2, 3))),
+        name="complex",
+        dtypes=COMPLEX,
+        composed=True,
+    ),
 ]

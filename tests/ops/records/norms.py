@@ -1,10 +1,11 @@
-"""Records of gtape/ops/norms.py."""
+"""Records of gtape/ops/norms.py and norm.py."""
 
 import math
 
 import numpy as np
 
-from gtape.ops.norms import norm, reduce_euclidean_norm, reduce_std, reduce_variance
+from gtape.ops.norm import norm
+from gtape.ops.norms import reduce_euclidean_norm, reduce_std, reduce_variance
 from tests.ops.harness import COMPLEX, FLOATS, INEXACT, Record, fixed, real
 from tests.ops.records.reduction import AXES, gaps, over
 

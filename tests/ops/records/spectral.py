@@ -7,7 +7,8 @@ squares are compared.
 import numpy as np
 
 from gtape.ops.arithmetic import square
-from gtape.ops.spectral import eigh, eigvalsh, matrix_norm, svd
+from gtape.ops.norm import matrix_norm
+from gtape.ops.spectral import eigh, eigvalsh, svd
 from tests.ops.harness import WIDE, Record, fixed
 
 NARROW = {"float16": 5e-2, "bfloat16": 2e-1}
