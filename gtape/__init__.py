@@ -198,7 +198,7 @@ from gtape.spec import TensorShape, TensorSpec
 from gtape.tape import GradientTape, UnconnectedGradients
 from gtape.tensor import Tensor
 from gtape.transforms import grad, hessian, hvp, jacobian, value_and_grad, vjp
-from gtape.variable import Variable, is_tensor
+from gtape.variable import Variable, is_tensor, name_scope
 from gtape.vectorize import vectorized_map
 
 newaxis = None
@@ -344,6 +344,7 @@ __all__ = [
     "mod",
     "multiply",
     "multiply_no_nan",
+    "name_scope",
     "negative",
     "nest",
     "newaxis",

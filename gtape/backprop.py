@@ -111,7 +111,10 @@ def _wrapped(wrap: Wrap, entry: Entry) -> tuple[Sequence[Any], Any]:
 
 def _open(wrap: Wrap, kept: Sequence[Any], keys: Sequence[int]) -> list[Any]:
     pairs = zip(kept, keys, strict=True)
-    return [value if type(value) is Shell else wrap(value, k) for value, k in pairs]
+    return [
+        value if value is None or type(value) is Shell else wrap(value, key)
+        for value, key in pairs
+    ]
 
 
 def _masked(c: Any, g: Any) -> Any:

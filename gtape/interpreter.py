@@ -112,10 +112,11 @@ class EagerInterpreter:
 
     def two(self, primitive: Primitive, x: Any, y: Any, recorders: Recorders) -> Any:
         """Lift, run and tell, for two operands and no attributes."""
-        if type(x) is not EagerTensor and hasattr(x, "__gtape_tensor__"):
-            x = x.__gtape_tensor__()
-        if type(y) is not EagerTensor and hasattr(y, "__gtape_tensor__"):
-            y = y.__gtape_tensor__()
+        if type(x) is not EagerTensor or type(y) is not EagerTensor:
+            if type(x) is not EagerTensor and hasattr(x, "__gtape_tensor__"):
+                x = x.__gtape_tensor__()
+            if type(y) is not EagerTensor and hasattr(y, "__gtape_tensor__"):
+                y = y.__gtape_tensor__()
         if type(x) is EagerTensor and type(y) is EagerTensor:
             a, b = x._array, y._array
             # The type of a NumPy scalar says its dtype, and is known sooner.

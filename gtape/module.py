@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from gtape import nest
 from gtape.errors import ArgumentError
-from gtape.variable import Variable
+from gtape.variable import Variable, name_scope
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Module:
@@ -52,6 +56,37 @@ class Module:
         """The label."""
         given: str | None = vars(self).get("_name")
         return _snake_case(type(self).__name__) if given is None else given
+
+    @property
+    def name_scope(self) -> contextlib.AbstractContextManager[str]:
+        """A block in which variables get the module's name before their own."""
+        return name_scope(self.name)
+
+    @staticmethod
+    def with_name_scope(method: F) -> F:
+        """Decorate a method to run in the module's name scope.
+
+        Args:
+            method: A method of a module.
+
+        Example:
+            >>> import gtape as gt
+            >>> class Scale(gt.Module):
+            ...     @gt.Module.with_name_scope
+            ...     def build(self):
+            ...         self.factor = gt.Variable(2.0, name="factor")
+            >>> scale = Scale()
+            >>> scale.build()
+            >>> scale.factor.name
+            'scale/factor:0'
+        """
+
+        @functools.wraps(method)
+        def wrapper(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return wrapper  # type: ignore[return-value]
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -41,10 +41,10 @@ class Primitive:
         spec: specs -> spec (or a tuple of specs), or a ShapeError or DTypeError.
         vjp: (g, out, *inputs, **attrs) -> one cotangent per input; `None` for no
             gradient, and a function of no arguments for a cotangent that is only
-            computed when somebody wants it. A parameter whose name starts with an
-            underscore is asked for its shape and dtype only, so the tape need not keep
-            its value. Products with complex numbers are written as for real ones: the
-            tape conjugates around the rule.
+            computed when somebody wants it. An operand whose name starts with an
+            underscore is asked for its shape and dtype only, and `_out` for nothing, so
+            the tape need not keep their values. Products with complex numbers are
+            written as for real ones: the tape conjugates around the rule.
         lowering: The shape of the loop, and its scalar expression.
         operands: How the dtypes of the operands adapt to each other.
         multiple: Whether the result is a tuple; then g and out are tuples too, and
@@ -61,6 +61,7 @@ class Primitive:
         "forward",
         "keeps",
         "keeps_inputs",
+        "keeps_out",
         "lowering",
         "multiple",
         "name",
@@ -100,6 +101,7 @@ class Primitive:
         self.on_large = on_large
         self.why = why
         self.keeps = _keeps(vjp)
+        self.keeps_out = self.keeps[0]
         self.keeps_inputs = all(self.keeps[1]) and self.keeps[2]
         self.plain = not (multiple or on_tensors)
         self.pointwise = type(lowering) is Map

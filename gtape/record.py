@@ -158,8 +158,8 @@ class Record:
             kind = result.dtype.kind
             if not primitive.keeps_inputs:
                 values = _shed(primitive, values)
-            if result.nbytes > KEEP_BYTES and not primitive.keeps[0]:
-                result = Shell(result.shape, result.dtype)
+        if not primitive.keeps_out:
+            result = None  # no rule asks a result that it does not keep for its shape
         key = out._key
         if key <= 0:
             key = out._key = next_key()
@@ -185,13 +185,12 @@ class Record:
         keys = self._name(inputs)
         values = _shed(primitive, [x._array for x in inputs])
         out_keys = self._number(out)
-        keep_out = primitive.keeps[0]
         if primitive.multiple:
             self.known.update(out_keys)
-            kept: Any = tuple([_kept(o._array, keep_out) for o in out])
+            kept: Any = tuple([o._array if primitive.keeps_out else None for o in out])
         else:
             self.known.add(out_keys)
-            kept = _kept(out._array, keep_out)
+            kept = out._array if primitive.keeps_out else None
         self.on_tensors |= primitive.on_tensors
         link = (primitive, keys, out_keys, _kind(out), *mark())
         self.entries.append((*link, values, kept, attrs))
@@ -269,9 +268,3 @@ def _shed(primitive: Primitive, values: Sequence[Any]) -> tuple[Any, ...]:
 def _kind(out: Any) -> str:
     results = out if type(out) is tuple else (out,)
     return "".join([r._array.dtype.kind for r in results])
-
-
-def _kept(value: Any, keep: bool) -> Any:
-    if keep or value.nbytes <= KEEP_BYTES:
-        return value
-    return Shell(value.shape, value.dtype)

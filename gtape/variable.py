@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -25,6 +27,38 @@ from gtape.ops.common import name_of
 from gtape.scatter import ScatterMethods
 from gtape.spec import Dim, TensorShape, as_dims
 from gtape.tensor import Operators
+
+_scope: contextvars.ContextVar[str] = contextvars.ContextVar("gtape_scope", default="")
+
+
+@contextlib.contextmanager
+def name_scope(name: str) -> Iterator[str]:
+    """Put a name and a slash before the names of the variables made in the block.
+
+    Args:
+        name: The name; scopes nest.
+
+    Raises:
+        ArgumentTypeError: If it is not a string.
+
+    Example:
+        >>> import gtape as gt
+        >>> with gt.name_scope("layer"):
+        ...     v = gt.Variable(1.0, name="weights")
+        >>> v.name
+        'layer/weights:0'
+    """
+    if not isinstance(name, str) or not name:
+        raise ArgumentTypeError(
+            f"name_scope: the name is {name!r}", "Give a string of one or more letters"
+        )
+    whole = f"{_scope.get()}{name}/"
+    token = _scope.set(whole)
+    try:
+        yield whole
+    finally:
+        _scope.reset(token)
+
 
 _counts: dict[str, int] = {}  # the last number given to a living name
 _names: weakref.WeakValueDictionary[str, Variable] = weakref.WeakValueDictionary()
@@ -338,7 +372,7 @@ def _initial(value: Any, dtype: DTypeLike | None) -> Any:
 
 
 def _unique(name: str) -> str:
-    base = name.removesuffix(":0")
+    base = _scope.get() + name.removesuffix(":0")
     if base not in _names:
         _counts.pop(base, None)
         return base

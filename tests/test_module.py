@@ -174,3 +174,33 @@ def test_pickle():
     assert twin.name == "encoder"
     assert twin.w.numpy() == 7.0
     assert not twin.mean.trainable
+
+
+def test_name_scopes_nest_and_end():
+    with gt.name_scope("outer"):
+        a = gt.Variable(0.0, name="scoped")
+        with gt.name_scope("inner") as whole:
+            b = gt.Variable(0.0, name="scoped")
+    c = gt.Variable(0.0, name="scoped")
+    assert whole == "outer/inner/"
+    assert (a.name, b.name) == ("outer/scoped:0", "outer/inner/scoped:0")
+    assert c.name == "scoped:0"
+
+
+@pytest.mark.parametrize("bad", [3, None, ""])
+def test_name_scope_wants_a_name(bad):
+    with pytest.raises(gt.errors.ArgumentTypeError, match="name_scope"):
+        gt.name_scope(bad).__enter__()
+
+
+def test_module_name_scope():
+    class Layer(gt.Module):
+        @gt.Module.with_name_scope
+        def build(self, size):
+            self.w = gt.Variable(gt.zeros([size]), name="w")
+            return self.w.name
+
+    layer = Layer(name="first")
+    assert layer.build(3) == "first/w:0"
+    with layer.name_scope:
+        assert gt.Variable(0.0, name="v").name == "first/v:0"

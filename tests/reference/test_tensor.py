@@ -1032,3 +1032,11 @@ def test_e21_deepcopy():
     assert isinstance(r, gt.Tensor)
     t[0] = 9.0
     assert content(r) == [1.0, 2.0]
+
+
+def test_e10_set_shape_and_cpu():
+    t = gt.constant([[1.0, 2.0]])
+    t.set_shape([None, 2])
+    assert t.cpu() is t
+    with pytest.raises(ValueError, match=r"\(1, 2\)"):
+        t.set_shape([3, 2])
