@@ -9,12 +9,12 @@ import numpy as np
 
 from gtape.dispatch import apply
 from gtape.dtypes import Kind, NumpyDType, as_dtype, concrete
-from gtape.errors import DTypeError, IndexRangeError, ShapeError
+from gtape.errors import DTypeError, IndexRangeError, ShapeError, said_by
 from gtape.lowering import Custom, Map
 from gtape.ops.arithmetic import multiply_no_nan, square
 from gtape.ops.common import Tensor, TensorLike, convert
 from gtape.ops.linear import reduce_sum
-from gtape.ops.precision import convert_inexact, through_float32
+from gtape.ops.precision import convert_inexact, through_float32, wide
 from gtape.ops.ranges import one_hot
 from gtape.ops.shaping import expand_dims
 from gtape.ops.softmax import log_softmax
@@ -66,7 +66,7 @@ def _sparse_forward(logits: Any, labels: Any) -> tuple[Any, Any]:
         _check_labels(logits.shape, labels.shape)
     classes = logits.shape[-1]
     _check_range(labels, classes)
-    x = logits.astype(np.float32) if logits.dtype.itemsize == 2 else logits
+    x = wide(logits)
     x = x.reshape(labels.size, classes)
     greatest = np.maximum.reduce(x, axis=1, keepdims=True, initial=-np.inf)
     slope = np.subtract(x, greatest, order="C")  # so that `flat` is a view of it
@@ -189,7 +189,8 @@ def softmax_cross_entropy_with_logits(
     """
     labels, logits = convert(labels), convert_inexact(logits)
     _same_shape("softmax_cross_entropy_with_logits", labels, logits)
-    parts = multiply_no_nan(log_softmax(logits, axis), labels)
+    with said_by("softmax_cross_entropy_with_logits", "log_softmax"):
+        parts = multiply_no_nan(log_softmax(logits, axis), labels)
     return -reduce_sum(parts, axis)
 
 

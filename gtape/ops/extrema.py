@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gtape.errors import said_by
 from gtape.ops.common import Tensor, TensorLike, elementwise
 from gtape.ops.linear import where
 from gtape.primitive import real
@@ -68,4 +69,5 @@ def clip_by_value(
         >>> gt.clip_by_value([-1., 0.5, 2.], 0., 1.).numpy()
         array([0. , 0.5, 1. ], dtype=float32)
     """
-    return minimum(maximum(t, clip_value_min), clip_value_max)
+    with said_by("clip_by_value", "maximum", "minimum"):
+        return minimum(maximum(t, clip_value_min), clip_value_max)
