@@ -13,6 +13,7 @@ import numpy as np
 
 from gtape.dispatch import apply
 from gtape.dtypes import DType
+from gtape.ops.indices import OutsideError
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import reshape
 from gtape.primitive import Primitive
@@ -29,15 +30,18 @@ class BatchedTensor(Tensor):
 
     Args:
         full: The whole batch, elements along the first axis.
+        batch: The interpreter whose batch it is: where maps nest, an element of an
+            outer one is the same for all elements of an inner one.
         key: The number under which recorders follow the value.
     """
 
-    __slots__ = ("_full", "_key")
+    __slots__ = ("_batch", "_full", "_key")
 
     nbytes = 0  # recorders keep it whole
 
-    def __init__(self, full: Any, key: int = -1) -> None:
+    def __init__(self, full: Any, batch: Any, key: int = -1) -> None:
         self._full = full
+        self._batch = batch
         self._key = key
 
     @property
@@ -168,8 +172,10 @@ def _index_write(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> An
 def _at_indices(
     primitive: Primitive, tensors: Any, indices: Any, attrs: Any, size: int
 ) -> Any:
-    axes = tuple([a + 1 for a in attrs["axes"]])
-    if any(type(i) is BatchedTensor for i in indices):
+    own = attrs["axes"]
+    axes = tuple([a + 1 for a in own])
+    each = any(type(i) is BatchedTensor for i in indices)
+    if each:
         if axes[0] > 1:
             return None
         # Each element of the batch has its own indices: number the elements.
@@ -179,7 +185,11 @@ def _at_indices(
     attrs = dict(attrs, axes=axes)
     if "shape" in attrs:
         attrs["shape"] = (size, *attrs["shape"])
-    return apply(primitive, *[whole(x, size) for x in tensors], *indices, **attrs)
+    try:
+        return apply(primitive, *[whole(x, size) for x in tensors], *indices, **attrs)
+    except OutsideError as error:
+        error.operand -= each
+        raise error.renamed("index", own) from None
 
 
 def _along(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:

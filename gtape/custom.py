@@ -9,6 +9,8 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from gtape import dispatch, nest
 from gtape.batching import NeedsValue
 from gtape.eager import EagerTensor
@@ -32,6 +34,8 @@ from gtape.variable import Variable
 from gtape.vectorize import BatchInterpreter
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_MUTABLE = (Tensor, np.ndarray)
 
 
 def _run_rule(g: Any, out: Any, *inputs: Any, rule: Any) -> Any:
@@ -112,10 +116,32 @@ def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return leaves, tensors
 
 
-def _captured(reads: _Reads, given: Sequence[Any]) -> list[Variable]:
-    """Return the variables read that are no arguments, in order of creation."""
+def _captured(
+    reads: _Reads, given: Sequence[Any], watching: Sequence[Any] = ()
+) -> list[Variable]:
+    """Return the variables read that are no arguments, in order of creation.
+
+    Args:
+        reads: What was read; the trainable variables count.
+        given: The arguments.
+        watching: Recorders, of which some may watch other variables, too.
+    """
+    found = dict(reads.variables)
+    for key, (variable, _) in reads.values.items():
+        if any(_follows(recorder, key) for recorder in watching):
+            found[key] = variable
     keys = {v._key for v in given if isinstance(v, Variable)}
-    return [v for k, v in sorted(reads.variables.items()) if k not in keys]
+    return [v for k, v in sorted(found.items()) if k not in keys]
+
+
+def _noting(*reads: _Reads) -> contextlib.AbstractContextManager[None]:
+    return dispatch.running(dispatch.interpreter(), reads)
+
+
+def _follows(recorder: Any, key: int) -> bool:
+    """Return whether a tape or a forward accumulator follows a value."""
+    followed: Any = getattr(recorder, "known", getattr(recorder, "by_key", ()))
+    return key in followed
 
 
 def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
@@ -291,15 +317,19 @@ def recompute_grad(f: F) -> F:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, tensors = _split(args)
         named = nest.flatten(kwargs)
-        named = [copy.copy(x) if isinstance(x, Tensor) else x for x in named]
+        named = [copy.copy(x) if isinstance(x, _MUTABLE) else x for x in named]
         tensors += [copy.copy(x) for x in named if isinstance(x, Tensor)]
+        # Now, since the function may assign to a variable that is an argument.
+        tensors = [dispatch.interpreter().convert(x) for x in tensors]
         reads = _Reads()
         script = Script()  # random numbers must come out the same again
         given = [list(args), kwargs]
         inner, options = nest.pack(given, iter([*leaves, *named]))
-        with dispatch.running(dispatch.interpreter(), (reads,)), script.written():
+        # A function around this one restores what both read.
+        around = [r for r in dispatch.recorders() if isinstance(r, _Reads)]
+        with _noting(*around, reads), script.written():
             outputs = f(*inner, **options)
-        variables = _captured(reads, ())
+        variables = _captured(reads, (), dispatch.recorders())
 
         def rule(
             g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]

@@ -215,7 +215,8 @@ def _pull_block(
     if len(seeds) > _FEW_ROWS:
         interpreter, recorders = dispatch.state()
         batch = BatchInterpreter(interpreter, recorders, len(seeds))
-        cotangents: dict[int, Any] = {target._key: BatchedTensor(EagerTensor(seeds))}
+        seed = BatchedTensor(EagerTensor(seeds), batch)
+        cotangents: dict[int, Any] = {target._key: seed}
         try:
             with dispatch.running(batch, ()):
                 pull_back(record, (cotangents,), wanted)
@@ -223,7 +224,10 @@ def _pull_block(
             pass  # a custom rule asks for Python values: one pass for each seed
         else:
             found = [cotangents.get(s._key) for s in sources]
-            return [None if c is None else whole(c, len(seeds)) for c in found]
+            return [
+                None if c is None else whole(batch.convert(c), len(seeds))
+                for c in found
+            ]
     passes = [{target._key: EagerTensor(seed)} for seed in seeds]
     pull_back(record, passes, wanted)
     out: list[Any] = []

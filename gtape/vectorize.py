@@ -17,6 +17,7 @@ from gtape.dispatch import NO_ATTRS, Recorders, apply, tell
 from gtape.errors import ArgumentError, ShapeError
 from gtape.lowering import Fold
 from gtape.ops.common import name_of, renamed
+from gtape.ops.linear import broadcast_to, cast
 from gtape.ops.slicing import stack
 from gtape.primitive import Primitive
 
@@ -42,19 +43,34 @@ class BatchInterpreter:
 
     def lift(self, primitive: Primitive, operands: Sequence[Any]) -> list[Any]:
         """Return the operands as batched or whole tensors of the dtypes wanted."""
-        batched = [x for x in operands if type(x) is BatchedTensor]
-        if not batched:
-            with self._inside():
-                return list(self._inner.lift(primitive, operands))
-        whole = [x._full if type(x) is BatchedTensor else x for x in operands]
-        with self._inside():
-            lifted = self._inner.lift(primitive, whole)
-        return [self._kept(x, full) for x, full in zip(operands, lifted, strict=True)]
+        operands = [self._operand(x) for x in operands]
+        full = [x._full if type(x) is BatchedTensor else x for x in operands]
+        with dispatch.running(self._inner):
+            lifted = self._inner.lift(primitive, full)
+        # What is cast is cast here, where the recorders of an element see it.
+        return [
+            new
+            if not hasattr(x, "_key")
+            else x
+            if x.dtype == new.dtype
+            else cast(x, new.dtype)
+            for x, new in zip(operands, lifted, strict=True)
+        ]
 
-    def _kept(self, x: Any, full: Any) -> Any:
-        if type(x) is not BatchedTensor:
-            return full
-        return x if full is x._full else BatchedTensor(full)
+    def _operand(self, x: Any) -> Any:
+        """Return tensors, and what holds or reads some, as tensors of this batch."""
+        if isinstance(x, (list, tuple)):
+            return self.convert(x) if _holds_tensor(x) else x
+        if type(x) is BatchedTensor or hasattr(x, "__gtape_tensor__"):
+            return self.convert(x)
+        return x
+
+    def _own(self, x: BatchedTensor) -> BatchedTensor:
+        """Return an element of an outer batch as one that all elements share."""
+        if x._batch is self:
+            return x
+        with self._inside():
+            return BatchedTensor(broadcast_to(x, (self._size, *x.shape)), self, x._key)
 
     def run(
         self, primitive: Primitive, inputs: Sequence[Any], attrs: dict[str, Any]
@@ -65,8 +81,8 @@ class BatchInterpreter:
                 return apply(primitive, *inputs, **attrs)
             out = self._batched(primitive, inputs, attrs)
         if isinstance(out, tuple):
-            return tuple([BatchedTensor(o) for o in out])
-        return BatchedTensor(out)
+            return tuple([BatchedTensor(o, self) for o in out])
+        return BatchedTensor(out, self)
 
     def one(self, primitive: Primitive, x: Any, recorders: Recorders) -> Any:
         """Lift, run and tell, for one operand."""
@@ -83,13 +99,11 @@ class BatchInterpreter:
     def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything tensor-like as a batched or whole tensor."""
         if type(value) is BatchedTensor:
-            return value
-        if isinstance(value, (list, tuple)):
-            leaves = nest.flatten(value)
-            if any(type(v) is BatchedTensor for v in leaves):
-                return stack([self.convert(v, dtype, exact) for v in value])
+            return self._own(value)
+        if isinstance(value, (list, tuple)) and _holds_tensor(value):
+            return stack([self.convert(v, dtype, exact) for v in value])
         if hasattr(value, "__gtape_tensor__"):
-            return self.read(value)
+            return value.__gtape_tensor__()  # tells the recorders of an element, too
         with self._inside():
             return self._inner.convert(value, dtype, exact)
 
@@ -100,8 +114,12 @@ class BatchInterpreter:
     def for_each(self, make: Callable[[], Any]) -> Any:
         """Return arrays made for each element, as one batched tensor."""
         with self._inside():
-            rows = [self._inner.constant(make()) for _ in range(self._size)]
-            return BatchedTensor(stack(rows))
+            nested = isinstance(self._inner, BatchInterpreter)
+            one = (
+                self._inner.for_each if nested else lambda f: self._inner.constant(f())
+            )
+            rows = [one(make) for _ in range(self._size)]
+            return BatchedTensor(stack(rows), self)
 
     def read(self, variable: Any) -> Any:
         """Return the value of a variable, the same for all elements."""
@@ -121,7 +139,7 @@ class BatchInterpreter:
     def wrap(self, value: Any, key: int) -> Any:
         """Return what a recorder kept as an operand again."""
         if type(value) is BatchedTensor:
-            return BatchedTensor(value._full, key)
+            return BatchedTensor(value._full, value._batch, key)
         return self._inner.wrap(value, key)
 
     def _batched(self, primitive: Primitive, inputs: Sequence[Any], attrs: Any) -> Any:
@@ -155,6 +173,13 @@ class BatchInterpreter:
         return stack(rows)
 
 
+def _holds_tensor(values: Any) -> bool:
+    return any(
+        hasattr(v, "_key") or hasattr(v, "__gtape_tensor__")
+        for v in nest.flatten(values)
+    )
+
+
 def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
     """Return the stacked results of a function for each element along the first axis.
 
@@ -186,7 +211,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
     structure, leaves = _elements(interpreter, elems)
     size = leaves[0].shape[0]
     batch = BatchInterpreter(interpreter, recorders, size)
-    rows = iter([BatchedTensor(leaf) for leaf in leaves])
+    rows = iter([BatchedTensor(leaf, batch) for leaf in leaves])
     try:
         with dispatch.running(batch, ()):
             out = fn(nest.pack(structure, rows))

@@ -26,7 +26,7 @@ from gtape.errors import (
     TensorMemoryError,
 )
 from gtape.ops.common import Tensor, TensorLike, as_int, numpy_dtype_of, renamed
-from gtape.ops.linear import broadcast_to
+from gtape.ops.linear import broadcast_to, identity
 from gtape.ops.shaping import reshape
 from gtape.spec import as_shape
 
@@ -292,7 +292,7 @@ def fill(dims: Sequence[int] | int, value: TensorLike) -> Tensor:
         )
     sizes = as_shape("fill", dims)
     check_memory("fill", sizes, numpy_dtype_of(x))
-    return broadcast_to(x, sizes) if sizes else x
+    return broadcast_to(x, sizes) if sizes else identity(x)
 
 
 def eye(

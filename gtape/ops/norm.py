@@ -136,7 +136,7 @@ def _of_vectors(x: Tensor, p: float, axes: tuple[int, ...]) -> Tensor:
     if p == 1:
         return reduce_sum(sizes, axes)
     if p == math.inf:
-        return reduce_max(sizes, axes)
+        return _greatest(sizes, axes)
     top = stop_gradient(reduce_max(sizes, axes))
     top = where(logical_and(is_finite(top), top > 0), top, 1.0)
     total = reduce_sum(power(sizes / expand_dims(top, axes), p), axes)
@@ -144,6 +144,12 @@ def _of_vectors(x: Tensor, p: float, axes: tuple[int, ...]) -> Tensor:
     zero = equal(total, 0)
     root = power(where(zero, 1.0, total), 1 / p)
     return where(zero, 0.0, root * top)
+
+
+def _greatest(sizes: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """Return the maximum of sizes that are not negative: 0, not -inf, if of none."""
+    empty = 0 in [sizes.shape[i] for i in axes]
+    return (reduce_sum if empty else reduce_max)(sizes, axes)
 
 
 # --- Matrices -------------------------------------------------------------------------
@@ -173,7 +179,7 @@ def _of_matrices(
     if order in (1, math.inf):
         summed, other = (rows, columns) if order == 1 else (columns, rows)
         sums = reduce_sum(absolute(x), summed)
-        return reduce_max(sums, other - (summed < other))
+        return _greatest(sums, (other - (summed < other),))
     rest = [i for i in range(x.ndim) if i not in (rows, columns)]
     with said_by(name, "svdvals"):
         values = svd(transpose(x, [*rest, rows, columns]), compute_uv=False)

@@ -22,6 +22,7 @@ from gtape.errors import (
 )
 from gtape.indexed_slices import IndexedSlices
 from gtape.ops.common import convert
+from gtape.spec import TensorShape
 from gtape.variable import Variable
 
 _FLOAT32 = np.dtype(np.float32)
@@ -211,10 +212,10 @@ def gradient_for(variable: Variable, value: Any) -> Any:
             f"{variable.dtype}",
             "Give a real one",
         )
-    if not variable.shape.is_compatible_with(gradient.shape):
+    if not TensorShape(current.shape).is_compatible_with(gradient.shape):
         raise ShapeError(
             f"apply_gradients: a gradient of shape {tuple(gradient.shape)} for "
-            f"{variable.name} of shape {tuple(variable.shape)}",
+            f"{variable.name} of shape {current.shape}",
             "Give a gradient of the variable's shape",
         )
     return gradient

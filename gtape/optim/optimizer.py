@@ -382,9 +382,10 @@ class Optimizer(ABC):
         step = done + 1
         self._now = step, self._rate_after(done, eager=True)
         arrays = [gradient._array for gradient in gradients]
+        saved = steps.saved(states)
         results = on_arrays(steps.on_bare_arrays, self, states, arrays, step)
         tensors = [EagerTensor(value) for value, _ in results]
-        values = steps.constrained(states, tensors)
+        values = steps.constrained(states, tensors, saved)
         assign = dispatch.interpreter().assign
         for state, value, (_, slots) in zip(states, values, results, strict=True):
             assign(state.variable, value)

@@ -54,6 +54,14 @@ class Pack:
             len(states) == len(self._states)
             and all(map(is_, states, self._states))
             and all(slot.owns(view) for slot, view in self._views)
+            and (bool(self.slots) or self._has_their_shapes())  # slots have them
+        )
+
+    def _has_their_shapes(self) -> bool:
+        """Return whether no variable of unknown sizes has taken another shape."""
+        return all(
+            state.variable._tensor._array.shape == shape
+            for state, (_, shape) in zip(self._states, self._parts, strict=True)
         )
 
     def value(self, dtype: NumpyDType) -> Any:

@@ -5,7 +5,7 @@ Both take the states and gradients of one update, and assign nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -161,14 +161,37 @@ def _in_place(
     return out
 
 
-def constrained(states: list[State], values: list[Any]) -> list[Any]:
-    """Return new values as the constraints of their variables will have them."""
-    return [
-        value
-        if variable.constraint is None
-        else variable._converted("constraint", variable.constraint(value))
-        for (variable, _), value in zip(states, values, strict=True)
-    ]
+def saved(states: list[State]) -> list[tuple[Slot, Any]]:
+    """Return the slots with copies of their arrays, if a constraint may yet fail."""
+    if all(variable.constraint is None for variable, _ in states):
+        return []
+    return [(slot, slot._tensor._array.copy()) for _, kept in states for slot in kept]
+
+
+def constrained(
+    states: list[State],
+    values: list[Any],
+    before: Sequence[tuple[Slot, Any]] = (),
+) -> list[Any]:
+    """Return new values as the constraints of their variables will have them.
+
+    Args:
+        states: The variables and their slots.
+        values: The new values.
+        before: The slots and their arrays before the update, where it was in place;
+            they get these back if a constraint fails.
+    """
+    try:
+        return [
+            value
+            if variable.constraint is None
+            else variable._converted("constraint", variable.constraint(value))
+            for (variable, _), value in zip(states, values, strict=True)
+        ]
+    except BaseException:
+        for slot, array in before:
+            slot.adopt(array)
+        raise
 
 
 def _fitted(
