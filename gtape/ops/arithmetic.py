@@ -146,9 +146,10 @@ def _pow_forward(x: Any, y: Any) -> Any:
 
 def _pow_vjp(g: Any, out: Any, x: Any, y: Any) -> tuple[Any, ...]:
     # Not out * y / x: that divides by the base. Where y is 0 the power is constant in
-    # x.
+    # x, but its slope changes with y: only 0 * 0**-1 and 0 * NaN are left out.
     def base() -> Any:
-        return g * where(y == 0, 0.0, y * pow(x, where(y == 0, 1.0, y - 1)))
+        hole = (y == 0) & ((x == 0) | (x != x))
+        return g * where(hole, 0.0, y * pow(x, where(hole, 1.0, y - 1)))
 
     def exponent() -> Any:
         return g * out * log_or_zero(x)

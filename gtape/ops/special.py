@@ -14,7 +14,7 @@ from gtape.ops.arithmetic import square
 from gtape.ops.common import Tensor, TensorLike, elementwise, same_spec
 from gtape.ops.linear import where
 from gtape.ops.logic import equal, is_inf, logical_and
-from gtape.ops.math import abs, exp, log, log1p
+from gtape.ops.math import abs, exp, is_complex, log, log1p
 from gtape.ops.precision import through_float32
 from gtape.ops.trig import tanh
 from gtape.primitive import Primitive, floating, inexact
@@ -162,17 +162,37 @@ def _times_log(log: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     return forward
 
 
+def _no_log(x: Any, argument: Any) -> Any:
+    """Where x is 0 and the logarithm of the argument is not finite."""
+    if is_complex(argument):
+        return (x == 0) & ((argument == 0) | (argument != argument))
+    return (x == 0) & ~((argument > 0) & (argument < float("inf")))
+
+
+def _xlogy_vjp(g: Any, _out: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    def slopes() -> tuple[Any, Any]:
+        hole = _no_log(x, y)
+        return hole, where(hole, 1.0, y)
+
+    def by_x() -> Any:
+        hole, safe = slopes()
+        return g * where(hole, 0.0, log(safe))
+
+    def by_y() -> Any:
+        hole, safe = slopes()
+        return g * where(hole, 0.0, x / safe)
+
+    return by_x, by_y
+
+
 @elementwise(
-    _times_log(np.log),
-    "x if x == 0 else x * log(y)",
-    vjp=lambda g, _out, x, y: (
-        lambda: g * where(x == 0, 0.0, log(y)),
-        lambda: g * where(x == 0, 0.0, x / y),
-    ),
-    operands=inexact,
+    _times_log(np.log), "x if x == 0 else x * log(y)", vjp=_xlogy_vjp, operands=inexact
 )
 def xlogy(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return x * log(y), and 0 where x is 0, whatever y; so are its gradients.
+    """Return x * log(y), and 0 where x is 0, whatever y.
+
+    The derivative by x is log(y), at x = 0 too; where x is 0 and y has no finite
+    logarithm, both derivatives are 0.
 
     Example:
         >>> import gtape as gt
@@ -181,17 +201,33 @@ def xlogy(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
+def _xlog1py_vjp(g: Any, _out: Any, x: Any, y: Any) -> tuple[Any, ...]:
+    def slopes() -> tuple[Any, Any]:
+        hole = _no_log(x, 1 + y)
+        return hole, where(hole, 0.0, y)
+
+    def by_x() -> Any:
+        hole, safe = slopes()
+        return g * where(hole, 0.0, log1p(safe))
+
+    def by_y() -> Any:
+        hole, safe = slopes()
+        return g * where(hole, 0.0, x / (1 + safe))
+
+    return by_x, by_y
+
+
 @elementwise(
     _times_log(np.log1p),
     "x if x == 0 else x * log1p(y)",
-    vjp=lambda g, _out, x, y: (
-        lambda: g * where(x == 0, 0.0, log1p(y)),
-        lambda: g * where(x == 0, 0.0, x / (1 + y)),
-    ),
+    vjp=_xlog1py_vjp,
     operands=inexact,
 )
 def xlog1py(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return x * log(1 + y), and 0 where x is 0, whatever y; so are its gradients.
+    """Return x * log(1 + y), and 0 where x is 0, whatever y.
+
+    The derivative by x is log(1 + y), at x = 0 too; where x is 0 and 1 + y has no
+    finite logarithm, both derivatives are 0.
 
     Example:
         >>> import gtape as gt
