@@ -150,20 +150,23 @@ class EagerInterpreter:
         self, primitive: Primitive, inputs: Sequence[Any], attrs: Any, error: Exception
     ) -> None:
         """Say in gtape's words why NumPy refused: the spec rule knows."""
-        if isinstance(error, GtapeError):
+        try:
+            if isinstance(error, GtapeError):
+                raise error
+            specs = [TensorSpec(x.shape, x.dtype) for x in inputs]
+            out = primitive.spec(*specs, **attrs)
+            listed = ", ".join(str(s) for s in specs)
+            if isinstance(error, MemoryError) or _too_large(out):
+                text = f"{primitive.name}({listed}): the result, {out}, is too large"
+                raise TensorMemoryError(text, "Use less at once") from None
+            text = f"{primitive.name}({listed}): {error}"
+            if isinstance(error, TypeError):
+                raise DTypeError(text, "Check the dtypes of the operands") from error
+            if isinstance(error, ValueError):
+                raise ShapeError(text, "Check the shapes of the operands") from error
             raise error
-        specs = [TensorSpec(x.shape, x.dtype) for x in inputs]
-        out = primitive.spec(*specs, **attrs)
-        listed = ", ".join(str(s) for s in specs)
-        if isinstance(error, MemoryError) or _too_large(out):
-            text = f"{primitive.name}({listed}): the result, {out}, is too large"
-            raise TensorMemoryError(text, "Use less at once") from None
-        text = f"{primitive.name}({listed}): {error}"
-        if isinstance(error, TypeError):
-            raise DTypeError(text, "Check the dtypes of the operands") from error
-        if isinstance(error, ValueError):
-            raise ShapeError(text, "Check the shapes of the operands") from error
-        raise error
+        finally:
+            del error  # its traceback holds this frame: a cycle, and the arrays with it
 
     def convert(self, value: Any, dtype: Any = None, exact: bool = False) -> Any:
         """Return anything that stands for a tensor as an `EagerTensor`."""
