@@ -68,7 +68,7 @@ def backprop(
         if conjugate:
             g = conj(g)
         pulled = vjp(g, out, *values, **attrs)
-        for key, x, c in zip(in_keys, inputs, pulled):  # noqa: B905 (custom rules check)
+        for key, x, c in zip(in_keys, inputs, pulled, strict=True):
             scalar = type(x) in SCALAR_KINDS
             if key not in reached or not (scalar or x.dtype.kind in "fcV"):
                 continue

@@ -56,7 +56,8 @@ class BatchedTensor(Tensor):
     @property
     def dtype(self) -> DType:
         """The dtype of the elements."""
-        return self._full.dtype  # type: ignore[no-any-return]
+        dtype: DType = self._full.dtype
+        return dtype
 
     @property
     def ndim(self) -> int:

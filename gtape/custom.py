@@ -7,7 +7,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from gtape.variable import Variable
 from gtape.vectorize import BatchInterpreter
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _MUTABLE = (Tensor, np.ndarray)
 
@@ -155,7 +157,9 @@ def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
     return list(fresh)
 
 
-def custom_gradient(f: F) -> F:
+def custom_gradient(
+    f: Callable[P, tuple[R, Callable[..., Any]]],
+) -> Callable[P, R]:
     """Decorate a function that brings its own gradient.
 
     The function returns (outputs, grad_fn). grad_fn takes an upstream gradient for each
@@ -212,7 +216,7 @@ def custom_gradient(f: F) -> F:
         fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
         return nest.pack(outputs, iter(fresh))
 
-    return wrapper  # type: ignore[return-value]
+    return wrapper
 
 
 def _call_rule(
@@ -294,7 +298,7 @@ def _checked(name: str, c: Any, x: Any) -> Any:
     return c
 
 
-def recompute_grad(f: F) -> F:
+def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function to compute its intermediate values again for gradients.
 
     It saves memory for the time of one more evaluation.
@@ -331,9 +335,7 @@ def recompute_grad(f: F) -> F:
             outputs = f(*inner, **options)
         variables = _captured(reads, (), dispatch.recorders())
 
-        def rule(
-            g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]
-        ) -> list[Any]:
+        def rule(g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]) -> Any:
             # Each argument is a source of its own, even if a tensor stands twice.
             own = [identity(x) for x in inputs[: len(tensors)]]
             sources = [*own, *variables]
@@ -348,12 +350,12 @@ def recompute_grad(f: F) -> F:
                 redone = nest.flatten(out_again)
             pairs = [(r, c) for r, c in zip(redone, g, strict=True) if c is not None]
             targets, seeds = [r for r, _ in pairs], [c for _, c in pairs]
-            return tape.gradient(targets, sources, output_gradients=seeds)  # type: ignore[no-any-return]
+            return tape.gradient(targets, sources, output_gradients=seeds)
 
         fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
         return nest.pack(outputs, iter(fresh))
 
-    return wrapper  # type: ignore[return-value]
+    return wrapper
 
 
 def _is_input(leaf: Any) -> bool:
@@ -388,11 +390,10 @@ def grad_pass_through(f: F) -> F:
         if tuple(out.shape) != tuple(value.shape):
             raise ArgumentError(
                 f"grad_pass_through: {name} changed the shape "
-                f"{tuple(value.shape)} to "
-                f"{tuple(out.shape)}",
+                f"{tuple(value.shape)} to {tuple(out.shape)}",
                 "The identity's gradient needs equal shapes",
             )
         [fresh] = _record([value], [out], lambda g, out, inputs: [g[0]])
         return fresh
 
-    return wrapper  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]  # keeps the name of f's argument

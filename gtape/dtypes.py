@@ -208,12 +208,12 @@ def as_dtype(value: DTypeLike) -> DType:
     return found
 
 
-def _from_numpy(value: object) -> DType:
+def _from_numpy(value: Any) -> DType:
     names = ", ".join(_BY_NAME)
     if value is None or isinstance(value, (bool, int, float, complex, list, tuple)):
         raise DTypeError(f"{value!r} is not a dtype", f"Use one of {names}")
     try:
-        numpy_dtype = np.dtype(value)  # type: ignore[call-overload]
+        numpy_dtype = np.dtype(value)
     except (TypeError, ValueError):
         raise DTypeError(f"{value!r} is not a dtype", f"Use one of {names}") from None
     found = _BY_NUMPY.get(numpy_dtype.newbyteorder("="))
@@ -223,13 +223,13 @@ def _from_numpy(value: object) -> DType:
     return found
 
 
-def as_numpy_dtype(value: object) -> NumpyDType:
+def as_numpy_dtype(value: Any) -> NumpyDType:
     """Return the NumPy dtype for anything that `as_dtype` takes."""
     if type(value) is DType:
         return value._numpy
     if isinstance(value, np.dtype) and value in _BY_NUMPY:
         return value
-    return as_dtype(value)._numpy  # type: ignore[arg-type]
+    return as_dtype(value)._numpy
 
 
 def set_default_float(dtype: DTypeLike) -> None:
@@ -300,10 +300,10 @@ def _promote(a: Kind, b: Kind) -> Kind:
     # Identity first: NumPy says that its float64 equals Python's float.
     if a is b:
         return a
-    if isinstance(a, type) and isinstance(b, type):
-        return a if _WEAK_RANK[a] >= _WEAK_RANK[b] else b
     if isinstance(a, type):
-        return _promote_weak(b, a)  # type: ignore[arg-type]
+        if isinstance(b, type):
+            return a if _WEAK_RANK[a] >= _WEAK_RANK[b] else b
+        return _promote_weak(b, a)
     if isinstance(b, type):
         return _promote_weak(a, b)
     return _promote_strong(a, b)
@@ -376,8 +376,8 @@ def result_type(*dtypes: DTypeLike) -> DType:
         raise ArgumentTypeError(
             "result_type needs at least one dtype", "Give the dtypes of the operands"
         )
-    kinds = [d if d in _WEAK_RANK else as_numpy_dtype(d) for d in dtypes]
-    out: Kind = kinds[0]  # type: ignore[assignment]
+    kinds: list[Any] = [d if d in _WEAK_RANK else as_numpy_dtype(d) for d in dtypes]
+    out: Kind = kinds[0]
     for kind in kinds[1:]:
-        out = promote(out, kind)  # type: ignore[arg-type]
+        out = promote(out, kind)
     return _BY_NUMPY[concrete(out)]

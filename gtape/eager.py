@@ -50,7 +50,8 @@ class EagerTensor(Tensor):
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return self._array.ndim  # type: ignore[no-any-return]
+        ndim: int = self._array.ndim
+        return ndim
 
     @property
     def device(self) -> str:

@@ -109,7 +109,8 @@ def gradients_function(f: Callable[..., Any], params: Any = None) -> Callable[..
 
     @functools.wraps(f)
     def wrapper(*args: Any, dy: Any = None, **kwargs: Any) -> list[Any]:
-        return both(*args, dy=dy, **kwargs)[1]  # type: ignore[no-any-return]
+        gradients: list[Any] = both(*args, dy=dy, **kwargs)[1]
+        return gradients
 
     return wrapper
 
@@ -183,6 +184,7 @@ def implicit_gradients(
 
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> list[tuple[Any, Variable]]:
-        return both(*args, **kwargs)[1]  # type: ignore[no-any-return]
+        pairs: list[tuple[Any, Variable]] = both(*args, **kwargs)[1]
+        return pairs
 
     return wrapper

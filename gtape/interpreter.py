@@ -194,7 +194,8 @@ class EagerInterpreter:
 
     def read(self, variable: Any) -> EagerTensor:
         """Return the value of a variable, under the variable's own key."""
-        return variable._tensor  # type: ignore[no-any-return]
+        tensor: EagerTensor = variable._tensor
+        return tensor
 
     def assign(self, variable: Any, value: EagerTensor) -> None:
         """Give a variable a value."""

@@ -6,13 +6,15 @@ import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from gtape import nest
 from gtape.errors import ArgumentError
 from gtape.variable import Variable, name_scope
 
-F = TypeVar("F", bound=Callable[..., Any])
+M = TypeVar("M", bound="Module")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Module:
@@ -63,7 +65,9 @@ class Module:
         return name_scope(self.name)
 
     @staticmethod
-    def with_name_scope(method: F) -> F:
+    def with_name_scope(
+        method: Callable[Concatenate[M, P], R],
+    ) -> Callable[Concatenate[M, P], R]:
         """Decorate a method to run in the module's name scope.
 
         Args:
@@ -82,11 +86,11 @@ class Module:
         """
 
         @functools.wraps(method)
-        def wrapper(self: Module, *args: Any, **kwargs: Any) -> Any:
+        def wrapper(self: M, /, *args: P.args, **kwargs: P.kwargs) -> R:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 
-        return wrapper  # type: ignore[return-value]
+        return wrapper
 
     @property
     def variables(self) -> tuple[Variable, ...]:

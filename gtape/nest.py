@@ -46,8 +46,8 @@ def pack(structure: Any, leaves: Iterator[Any]) -> Any:
     """
     if isinstance(structure, Mapping):
         filled = {k: pack(v, leaves) for k, v in structure.items()}
-        kind = type(structure)
-        return filled if kind is dict else kind(filled)  # type: ignore[call-arg]
+        kind: Any = type(structure)
+        return filled if kind is dict else kind(filled)
     if isinstance(structure, tuple):
         values = [pack(v, leaves) for v in structure]
         if hasattr(structure, "_fields"):

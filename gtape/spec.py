@@ -15,7 +15,7 @@ from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 Dim: TypeAlias = "int | None"
 
 
-class TensorShape(tuple):  # type: ignore[type-arg]
+class TensorShape(tuple[Any, ...]):
     """The sizes of a tensor's axes: a tuple that also compares with lists.
 
     Args:

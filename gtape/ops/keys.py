@@ -253,9 +253,9 @@ class _Mask(np.ndarray):  # type: ignore[type-arg,unused-ignore]
 
     @classmethod
     def of(cls, places: Any, size: int) -> _Mask:
-        out = places.view(cls)
+        out: _Mask = places.view(cls)
         out.size_of_mask = size
-        return out  # type: ignore[no-any-return]
+        return out
 
     def check(self, name: str, axis: int, size: int) -> None:
         if self.size_of_mask != size:

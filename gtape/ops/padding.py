@@ -92,7 +92,7 @@ def _pairs(paddings: Any, x: Tensor) -> list[tuple[int, int]]:
         )
     for pair in pairs:
         check_counts("pad", "paddings", pair)
-    return pairs  # type: ignore[return-value]
+    return [(before, behind) for before, behind in pairs]
 
 
 def _mirrored(x: Tensor, axis: int, before: int, behind: int, edge: int) -> Tensor:
