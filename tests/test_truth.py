@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gtape as gt
+from gtape import errors
+from gtape.primitive import registry
 
 # --- Random programs ------------------------------------------------------------------
 # Each starts with a tensor a and a variable w of shape [3, 3], adds values of that
@@ -372,3 +374,16 @@ def test_a_cast_to_the_same_dtype_and_a_constant_of_a_tensor_have_names_of_their
             y[0] = 7.0
             assert tape.gradient(y, x).numpy().tolist() == [0.0, 3.0]
             assert t.numpy().tolist() == [3.0, 6.0]
+
+
+def test_a_rule_with_too_few_gradients_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with gt.GradientTape() as tape:
+        x = gt.Variable([1.0, 2.0])
+        y = gt.atan2(x, [3.0, 4.0])
+    rule = registry()["atan2"]
+    monkeypatch.setattr(rule, "vjp", lambda g, out, a, b: ())
+    text = "atan2 returned 0 gradients for 2 operands"
+    with pytest.raises(errors.GradientError, match=text):
+        tape.gradient(y, x)
