@@ -22,7 +22,7 @@ demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/digits.py
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

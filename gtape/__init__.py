@@ -1,6 +1,6 @@
 """gtape differentiates ordinary Python: a gradient tape on NumPy. See README.md."""
 
-from gtape import bitwise, errors, linalg, math, nest, optim, testing
+from gtape import bitwise, config, errors, linalg, math, nest, optim, testing
 from gtape._version import __version__
 from gtape.custom import custom_gradient, grad_pass_through, recompute_grad
 from gtape.dtypes import (
@@ -25,7 +25,7 @@ from gtape.dtypes import (
     uint64,
 )
 from gtape.dtypes import bool_ as bool
-from gtape.errors import GradientWarning
+from gtape.errors import GradientWarning, RetraceWarning
 from gtape.explain import Explanation
 from gtape.forward import ForwardAccumulator, jvp
 from gtape.gradients import (
@@ -35,6 +35,7 @@ from gtape.gradients import (
     value_and_gradients_function,
 )
 from gtape.indexed_slices import IndexedSlices
+from gtape.jit import do_not_convert, function
 from gtape.module import Module
 from gtape.ops import debugging, nn, random
 from gtape.ops.arithmetic import (
@@ -53,6 +54,15 @@ from gtape.ops.arithmetic import (
     subtract,
 )
 from gtape.ops.contraction import dot, inner, tensordot
+from gtape.ops.control import (
+    cond,
+    executing_eagerly,
+    fori_loop,
+    init_scope,
+    inside_function,
+    switch_case,
+    while_loop,
+)
 from gtape.ops.creation import (
     constant,
     convert_to_tensor,
@@ -68,6 +78,7 @@ from gtape.ops.diagonal import trace, tril, triu
 from gtape.ops.discrete import argmax, argmin, count_nonzero, reduce_all, reduce_any
 from gtape.ops.einsum import einsum
 from gtape.ops.extrema import clip_by_value, maximum, minimum
+from gtape.ops.folds import foldl, foldr, map_fn, scan
 from gtape.ops.gathering import boolean_mask, gather, gather_nd, take_along_axis
 from gtape.ops.linalg import kron, matmul, matvec, outer, vecdot
 from gtape.ops.linear import broadcast_to, cast, identity, reduce_sum, stop_gradient
@@ -212,6 +223,7 @@ __all__ = [
     "GradientWarning",
     "IndexedSlices",
     "Module",
+    "RetraceWarning",
     "Tensor",
     "TensorShape",
     "TensorSpec",
@@ -253,6 +265,8 @@ __all__ = [
     "complex128",
     "complex64",
     "concat",
+    "cond",
+    "config",
     "conj",
     "constant",
     "convert_to_tensor",
@@ -270,6 +284,7 @@ __all__ = [
     "digamma",
     "divide",
     "divide_no_nan",
+    "do_not_convert",
     "dot",
     "einsum",
     "ensure_shape",
@@ -278,6 +293,7 @@ __all__ = [
     "erfc",
     "erfinv",
     "errors",
+    "executing_eagerly",
     "exp",
     "exp2",
     "expand_dims",
@@ -289,6 +305,10 @@ __all__ = [
     "float64",
     "floor",
     "floordiv",
+    "foldl",
+    "foldr",
+    "fori_loop",
+    "function",
     "gather",
     "gather_nd",
     "global_norm",
@@ -305,7 +325,9 @@ __all__ = [
     "implicit_gradients",
     "implicit_value_and_gradients",
     "in_top_k",
+    "init_scope",
     "inner",
+    "inside_function",
     "int16",
     "int32",
     "int64",
@@ -334,6 +356,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "map_fn",
     "math",
     "matmul",
     "matrix_transpose",
@@ -386,6 +409,7 @@ __all__ = [
     "roll",
     "round",
     "rsqrt",
+    "scan",
     "scatter_nd",
     "searchsorted",
     "segment_max",
@@ -413,6 +437,7 @@ __all__ = [
     "stop_gradient",
     "subtract",
     "swapaxes",
+    "switch_case",
     "take_along_axis",
     "tan",
     "tanh",
@@ -449,6 +474,7 @@ __all__ = [
     "vectorized_map",
     "vjp",
     "where",
+    "while_loop",
     "xlog1py",
     "xlogy",
     "zeros",

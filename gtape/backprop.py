@@ -13,6 +13,7 @@ from gtape.errors import GradientError, ShapeError, resolve
 from gtape.ops.linear import cast, sum_to_shape, where
 from gtape.ops.logic import equal, is_nan, logical_and
 from gtape.ops.math import conj, real_part
+from gtape.ops.traced import mask_nan
 from gtape.record import LINK, SCALAR_KINDS, Entry, Record, Shell
 
 Wrap: TypeAlias = "Callable[[Any, int], Any]"
@@ -137,14 +138,10 @@ def _masked(c: Any, g: Any) -> Any:
     """
     if isinstance(c, np.generic):
         return c if c == c or g != 0 else c.dtype.type(0)
-    if isinstance(c, np.ndarray):
-        holds_nan = _holds_nan(c)
-    else:
-        value = getattr(c, "_array", None)
-        holds_nan = not isinstance(value, np.ndarray | np.generic) or bool(
-            np.isnan(value).any()
-        )
-    if not holds_nan:
+    value = c if isinstance(c, np.ndarray) else c._array
+    if not isinstance(value, np.ndarray | np.generic):
+        return mask_nan(c, g)  # of a trace or a batch: who knows
+    if not _holds_nan(value):
         return c
     return where(logical_and(is_nan(c), equal(g, 0)), 0.0, c)
 
@@ -153,7 +150,7 @@ def _holds_nan(array: Any) -> bool:
     """Return whether an element of a bare array is NaN."""
     if array.dtype.char in "fd":
         # A sum of squares is NaN only if one of them is; this reads the array once.
-        flat = array.reshape(-1)
+        flat = np.reshape(array, -1)
         total = flat.dot(flat)
         return bool(total != total)
     return bool(np.isnan(array).any())

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from gtape.dispatch import apply
 from gtape.dtypes import DType
-from gtape.ops.indices import OutsideError
+from gtape.ops.creation import positions
+from gtape.ops.indices import on_outside
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import reshape
 from gtape.primitive import Primitive
@@ -152,10 +151,8 @@ def _select(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
 def _update(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:
     x, value = inputs
     key = attrs["key"]
-    used, kept = (
-        [e for e in key if e is not None],
-        [e for e in key if type(e) is not int],
-    )
+    used = [e for e in key if e is not None]
+    kept = [e for e in key if e is None or type(e) is tuple]
     rank = len(kept) + x.ndim - len(used)  # of what the key selects from one element
     return apply(primitive, whole(x, size), aligned(value, rank), key=(_FULL, *key))
 
@@ -181,16 +178,13 @@ def _at_indices(
             return None
         # Each element of the batch has its own indices: number the elements.
         rank = max(i.ndim for i in indices)
-        rows = np.arange(size).reshape(size, *[1] * rank)
+        rows = positions(size, 0, 1 + rank)
         indices, axes = [rows, *[aligned(i, rank) for i in indices]], (0, *axes)
     attrs = dict(attrs, axes=axes)
     if "shape" in attrs:
         attrs["shape"] = (size, *attrs["shape"])
-    try:
+    with on_outside(lambda error: error.renamed("index", own, int(each))):
         return apply(primitive, *[whole(x, size) for x in tensors], *indices, **attrs)
-    except OutsideError as error:
-        error.operand -= each
-        raise error.renamed("index", own) from None
 
 
 def _along(primitive: Primitive, inputs: Any, attrs: Any, size: int) -> Any:

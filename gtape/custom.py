@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from gtape import dispatch, nest
-from gtape.batching import NeedsValue
-from gtape.eager import EagerTensor
 from gtape.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -22,139 +16,15 @@ from gtape.errors import (
     ShapeError,
 )
 from gtape.forward import zeros_for
-from gtape.lowering import Custom
 from gtape.ops.common import name_of
 from gtape.ops.linear import identity
-from gtape.ops.math import conj
-from gtape.ops.states import Script
-from gtape.primitive import Primitive
-from gtape.tape import GradientTape
-from gtape.tensor import Tensor
+from gtape.recompute import recompute_grad as recompute_grad
+from gtape.rules import Reads, record_rule, split_arguments
 from gtape.variable import Variable
-from gtape.vectorize import BatchInterpreter
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_MUTABLE = (Tensor, np.ndarray)
-
-
-def _run_rule(g: Any, out: Any, *inputs: Any, rule: Any) -> Any:
-    # The tape conjugates what rules return, since those of operations are written as
-    # for real numbers; a user's rule returns the gradient itself.
-    return [None if c is None else conj(c) for c in rule(g, out, inputs)]
-
-
-_custom = Primitive(
-    "custom_gradient",
-    forward=lambda *inputs, rule: inputs,
-    spec=lambda *inputs, rule: inputs,
-    vjp=_run_rule,
-    lowering=Custom("call"),
-    multiple=True,
-    on_tensors=True,
-)
-
-
-class _Reads:
-    """A recorder that only notes which variables are read, and their values then."""
-
-    def __init__(self) -> None:
-        self.variables: dict[int, Variable] = {}  # the trainable ones
-        self.values: dict[int, tuple[Variable, Any]] = {}
-
-    def record(self, primitive: Any, inputs: Any, out: Any, attrs: Any) -> None:
-        """Nothing: operations are for the tapes."""
-
-    def read(self, variable: Variable) -> None:
-        """Note the variable, and its value if it is the first time."""
-        if variable.trainable:
-            self.variables[variable._key] = variable
-        self.values.setdefault(variable._key, (variable, variable._tensor))
-
-    def left(self, key: int) -> None:
-        """Nothing."""
-
-    def assigned(self, variable: Any, value: Any) -> None:
-        """Note a variable that has not been read: its value does not matter."""
-        self.values.setdefault(variable._key, (variable, variable._tensor))
-
-    @contextlib.contextmanager
-    def restored(self) -> Iterator[None]:
-        """Give the block the values that were read; afterwards, all is as before."""
-        now = [(variable, variable._tensor) for variable, _ in self.values.values()]
-        for variable, value in self.values.values():
-            variable._tensor = value
-        try:
-            yield
-        finally:
-            for variable, value in now:
-                variable._tensor = value
-
-
-def _split(args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the leaves of arguments with tensors of their own, and these alone.
-
-    Raises:
-        NeedsValue: In a batch: the user's rules are for one element.
-    """
-    if isinstance(dispatch.interpreter(), BatchInterpreter):
-        raise NeedsValue
-    leaves, tensors = [], []
-    for leaf in nest.flatten(list(args)):
-        if isinstance(leaf, Tensor):
-            # A shell of its own: assigning to an item of the argument later changes
-            # nothing.
-            leaf = EagerTensor(leaf._array, leaf._key)
-        elif (
-            isinstance(leaf, (int, float, complex)) and not isinstance(leaf, bool)
-        ) or (hasattr(leaf, "dtype") and not isinstance(leaf, Variable)):
-            leaf = dispatch.interpreter().convert(leaf)
-        leaves.append(leaf)
-        if _is_input(leaf):
-            # The function may assign to items of its argument, too.
-            tensors.append(copy.copy(leaf))
-    return leaves, tensors
-
-
-def _captured(
-    reads: _Reads, given: Sequence[Any], watching: Sequence[Any] = ()
-) -> list[Variable]:
-    """Return the variables read that are no arguments, in order of creation.
-
-    Args:
-        reads: What was read; the trainable variables count.
-        given: The arguments.
-        watching: Recorders, of which some may watch other variables, too.
-    """
-    found = dict(reads.variables)
-    for key, (variable, _) in reads.values.items():
-        if any(_follows(recorder, key) for recorder in watching):
-            found[key] = variable
-    keys = {v._key for v in given if isinstance(v, Variable)}
-    return [v for k, v in sorted(found.items()) if k not in keys]
-
-
-def _noting(*reads: _Reads) -> contextlib.AbstractContextManager[None]:
-    return dispatch.running(dispatch.interpreter(), reads)
-
-
-def _follows(recorder: Any, key: int) -> bool:
-    """Return whether a tape or a forward accumulator follows a value."""
-    followed: Any = getattr(recorder, "known", getattr(recorder, "by_key", ()))
-    return key in followed
-
-
-def _record(tensors: list[Any], outputs: list[Any], rule: Any) -> list[Any]:
-    """Tell the tapes that tensors became outputs by a rule; return these as new."""
-    fresh = tuple(
-        [EagerTensor(dispatch.interpreter().convert(o)._array) for o in outputs]
-    )
-    inputs = [dispatch.interpreter().convert(t) for t in tensors]
-    if inputs:
-        dispatch.record(_custom, inputs, fresh, {"rule": rule})
-    return list(fresh)
 
 
 def custom_gradient(
@@ -192,31 +62,33 @@ def custom_gradient(
 
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        leaves, tensors = _split(args)
-        reads = _Reads()
+        leaves, tensors = split_arguments(args)
+        reads = Reads()
         # The tapes see the body too: what grad_fn captures from it counts at second
         # order.
         dispatch.push_recorder(reads)
         try:
-            result = f(*nest.pack(list(args), iter(leaves)), **kwargs)
+            given = nest.pack(list(args), iter(leaves))
+            result = dispatch.invoke(f, *given, **kwargs)
         finally:
             dispatch.pop_recorder(reads)
-        if (
-            not isinstance(result, (tuple, list))
-            or len(result) != 2
-            or not callable(result[1])
-        ):
-            raise ArgumentTypeError(
-                f"custom_gradient: {name} must return a pair (outputs, grad_fn)",
-                "Return the outputs and a function of the upstream gradients",
-            )
-        outputs, grad_fn = result
-        variables = _captured(reads, (*tensors, *nest.flatten(kwargs)))
+        outputs, grad_fn = _checked_pair(name, result)
+        variables = reads.captured((*tensors, *nest.flatten(kwargs)))
         rule = functools.partial(_call_rule, name, grad_fn, len(tensors), variables)
-        fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
+        fresh = record_rule([*tensors, *variables], nest.flatten(outputs), rule)
         return nest.pack(outputs, iter(fresh))
 
     return wrapper
+
+
+def _checked_pair(name: str, result: Any) -> tuple[Any, Callable[..., Any]]:
+    pair = isinstance(result, (tuple, list)) and len(result) == 2
+    if not pair or not callable(result[1]):
+        raise ArgumentTypeError(
+            f"custom_gradient: {name} must return a pair (outputs, grad_fn)",
+            "Return the outputs and a function of the upstream gradients",
+        )
+    return result[0], result[1]
 
 
 def _call_rule(
@@ -241,7 +113,7 @@ def _call_rule(
                 "for each "
                 "variable)",
             )
-        pair = grad_fn(*upstream, variables=variables)
+        pair = dispatch.invoke(grad_fn, *upstream, variables=variables)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ArgumentTypeError(
                 f"custom_gradient: {name} reads the variables "
@@ -250,7 +122,7 @@ def _call_rule(
             )
         gradients, of_variables = pair
     else:
-        gradients = grad_fn(*upstream)
+        gradients = dispatch.invoke(grad_fn, *upstream)
     found = (
         nest.flatten(gradients)
         if count != 1 or nest.is_nested(gradients)
@@ -298,70 +170,6 @@ def _checked(name: str, c: Any, x: Any) -> Any:
     return c
 
 
-def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function to compute its intermediate values again for gradients.
-
-    It saves memory for the time of one more evaluation.
-
-    Args:
-        f: A function of tensors that may read variables. Its random numbers come out
-            the same again; nothing else may change between the evaluations.
-
-    Example:
-        >>> import gtape as gt
-        >>> x = gt.Variable(2.0)
-        >>> with gt.GradientTape() as tape:
-        ...     y = gt.recompute_grad(lambda v: v * v * v)(x)
-        >>> tape.gradient(y, x).numpy()
-        np.float32(12.0)
-    """
-    name_of("recompute_grad", f)
-
-    @functools.wraps(f)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        leaves, tensors = _split(args)
-        named = nest.flatten(kwargs)
-        named = [copy.copy(x) if isinstance(x, _MUTABLE) else x for x in named]
-        tensors += [copy.copy(x) for x in named if isinstance(x, Tensor)]
-        # Now, since the function may assign to a variable that is an argument.
-        tensors = [dispatch.interpreter().convert(x) for x in tensors]
-        reads = _Reads()
-        script = Script()  # random numbers must come out the same again
-        given = [list(args), kwargs]
-        inner, options = nest.pack(given, iter([*leaves, *named]))
-        # A function around this one restores what both read.
-        around = [r for r in dispatch.recorders() if isinstance(r, _Reads)]
-        with _noting(*around, reads), script.written():
-            outputs = f(*inner, **options)
-        variables = _captured(reads, (), dispatch.recorders())
-
-        def rule(g: Sequence[Any], out: Sequence[Any], inputs: Sequence[Any]) -> Any:
-            # Each argument is a source of its own, even if a tensor stands twice.
-            own = [identity(x) for x in inputs[: len(tensors)]]
-            sources = [*own, *variables]
-            with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-                tape.watch([s for s in sources if s.dtype.is_differentiable])
-                values = iter([copy.copy(x) for x in own])
-                again = [next(values) if _is_input(x) else x for x in leaves]
-                again += [next(values) if isinstance(x, Tensor) else x for x in named]
-                inner, options = nest.pack(given, iter(again))
-                with script.played(), reads.restored():
-                    out_again = f(*inner, **options)
-                redone = nest.flatten(out_again)
-            pairs = [(r, c) for r, c in zip(redone, g, strict=True) if c is not None]
-            targets, seeds = [r for r, _ in pairs], [c for _, c in pairs]
-            return tape.gradient(targets, sources, output_gradients=seeds)
-
-        fresh = _record([*tensors, *variables], nest.flatten(outputs), rule)
-        return nest.pack(outputs, iter(fresh))
-
-    return wrapper
-
-
-def _is_input(leaf: Any) -> bool:
-    return isinstance(leaf, (Tensor, Variable))
-
-
 def grad_pass_through(f: F) -> F:
     """Decorate a function to have the gradient of the identity (straight-through).
 
@@ -383,17 +191,18 @@ def grad_pass_through(f: F) -> F:
 
     @functools.wraps(f)
     def wrapper(x: Any, *args: Any, **kwargs: Any) -> Any:
-        [leaf], _ = _split([x])
+        [leaf], _ = split_arguments([x])
         value = identity(leaf)
         with dispatch.running(dispatch.interpreter(), ()):
-            out = dispatch.interpreter().convert(f(value, *args, **kwargs))
+            result = dispatch.invoke(f, value, *args, **kwargs)
+            out = dispatch.interpreter().convert(result)
         if tuple(out.shape) != tuple(value.shape):
             raise ArgumentError(
                 f"grad_pass_through: {name} changed the shape "
                 f"{tuple(value.shape)} to {tuple(out.shape)}",
                 "The identity's gradient needs equal shapes",
             )
-        [fresh] = _record([value], [out], lambda g, out, inputs: [g[0]])
+        [fresh] = record_rule([value], [out], lambda g, out, inputs: [g[0]])
         return fresh
 
     return wrapper  # type: ignore[return-value]  # keeps the name of f's argument

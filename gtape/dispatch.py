@@ -261,6 +261,19 @@ def pop_recorder(recorder: Recorder) -> None:
     following[0] -= 1
 
 
+def invoke(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function of the user's: in a trace, with its control flow converted."""
+    call = getattr(interpreter(), "invoke", None)
+    if call is None:
+        return function(*args, **kwargs)
+    return call(function, *args, **kwargs)
+
+
+def services() -> Any:
+    """Return what a trace offers to operations; `None` where nothing is traced."""
+    return getattr(interpreter(), "services", None)
+
+
 @contextlib.contextmanager
 def running(
     interpreter: Interpreter, recorders: tuple[Recorder, ...] = ()

@@ -225,8 +225,9 @@ class EagerTensor(Tensor):
         return np.asarray(self._array).__dlpack_device__()
 
 
-def describe(array: Array) -> str:
+def describe(array: Array, behind_shape: str = ",") -> str:
     """Return the shape, dtype and value of an array, as a tensor's repr says them."""
     value = repr(array.item()) if array.ndim == 0 else repr(array)
     line = "\n" if "\n" in value else ""
-    return f"shape={tuple(array.shape)}, dtype={array.dtype}, numpy={line}{value}"
+    shape = f"shape={tuple(array.shape)}{behind_shape}"
+    return f"{shape} dtype={array.dtype}, numpy={line}{value}"

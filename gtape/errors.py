@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from contextvars import ContextVar
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -68,6 +69,8 @@ class GtapeError(Exception):
         at: The user's place; by default the innermost frame outside gtape.
     """
 
+    placed = False  # whether its place is right, wherever it is raised
+
     def __init__(self, what: str, hint: str = "", at: Origin | None = None) -> None:
         # Arrays in it are written on one line.
         self.what = " ".join(what.split()).rstrip(".")
@@ -101,27 +104,46 @@ def _restored(
 class said_by:
     """Lets errors of a block's inner operations name the one that the user called.
 
+    A trace keeps it beside these operations, for the errors of later runs.
+
     Args:
         name: The operation called.
         *inner: The names that may stand first in the messages.
     """
 
-    __slots__ = ("_inner", "_name")
+    __slots__ = ("_around", "_inner", "_name")
 
     def __init__(self, name: str, *inner: str) -> None:
         self._name = name
         self._inner = inner
+        self._around: tuple[said_by, ...] = ()
 
     def __enter__(self) -> None:
-        pass
+        self._around = _sayings.get()
+        _sayings.set((*self._around, self))
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if not isinstance(error, GtapeError):
-            return
+        _sayings.set(self._around)
+        if isinstance(error, GtapeError):
+            said = self.said(error)
+            if said is not error:
+                raise said from None
+
+    def said(self, error: GtapeError) -> GtapeError:
+        """Return an error of the block as the operation called says it."""
         for other in self._inner:
             rest = error.what.removeprefix(other)
             if rest[:1] in (":", " ") and rest != error.what:
-                raise error.reworded(self._name + rest) from None
+                return error.reworded(self._name + rest)
+        return error
+
+
+_sayings: ContextVar[tuple[said_by, ...]] = ContextVar("sayings", default=())
+
+
+def sayings() -> tuple[said_by, ...]:
+    """Return the blocks of `said_by` that the code is in, the outermost first."""
+    return _sayings.get()
 
 
 class ShapeError(GtapeError, ValueError):
@@ -200,6 +222,10 @@ class TracingError(GtapeError, TypeError):
     """A program did something while traced that a graph cannot hold."""
 
 
+class UnboundNameError(GtapeError, UnboundLocalError):
+    """A local name was read on a path that gave it no value."""
+
+
 class GraphError(GtapeError, AssertionError):
     """A graph broke an invariant: a fault of gtape."""
 
@@ -214,6 +240,10 @@ class GradientCheckError(GtapeError, AssertionError):
 
 class GradientWarning(UserWarning):
     """A gradient is missing where the user most likely wanted one."""
+
+
+class RetraceWarning(UserWarning):
+    """A function is traced again and again: calls differ in what a trace depends on."""
 
 
 _warned: set[tuple[str, int, str]] = set()

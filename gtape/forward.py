@@ -12,12 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from gtape import dispatch, nest
 from gtape.backprop import backprop
 from gtape.dispatch import next_key
-from gtape.eager import EagerTensor
 from gtape.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -25,7 +22,7 @@ from gtape.errors import (
     ShapeError,
     TapeError,
 )
-from gtape.jacobians import differentiable, own, tensors_of, value_of
+from gtape.jacobians import differentiable, full_like, own, tensors_of, value_of
 from gtape.ops.common import name_of
 from gtape.ops.linear import identity
 from gtape.primitive import Primitive
@@ -98,7 +95,9 @@ class Tangents:
 
 
 def _stand_in(result: Any) -> Any:
-    return EagerTensor(np.ones(tuple(result.shape), result.dtype.dtype), next_key())
+    stand = full_like(result, tuple(result.shape), 1)
+    stand._key = next_key()
+    return stand
 
 
 class ForwardAccumulator:
@@ -207,7 +206,7 @@ class ForwardAccumulator:
 
 def zeros_for(leaf: Any) -> Any:
     """Return a tensor of zeros like a tensor or variable."""
-    return EagerTensor(np.zeros(tuple(leaf.shape), leaf.dtype.dtype))
+    return full_like(leaf, tuple(leaf.shape), 0)
 
 
 def own_primal(primal: Any) -> Any:
@@ -262,5 +261,5 @@ def jvp(
     check_primals("jvp", primals, tangents)
     inputs = tuple([own_primal(p) for p in primals])
     with ForwardAccumulator(inputs, tuple(tangents)) as accumulator:
-        value = f(*inputs)
+        value = dispatch.invoke(f, *inputs)
     return value, accumulator.jvp(value, unconnected_gradients="zero")

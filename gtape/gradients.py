@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gtape import nest
+from gtape import dispatch, nest
 from gtape.errors import ArgumentError
 from gtape.ops.common import name_of
 from gtape.tape import GradientTape
@@ -82,7 +82,7 @@ def value_and_gradients_function(
         inputs, sources = own_arguments(name, args, positions)
         with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            value = f(*inputs)
+            value = dispatch.invoke(f, *inputs)
         if value is None or any(leaf is None for leaf in nest.flatten(value)):
             raise ArgumentError(
                 f"{name} returns None, which has no gradient", "Return a tensor"
@@ -144,7 +144,7 @@ def implicit_value_and_gradients(
     @functools.wraps(f)
     def wrapper(*args: Any, **kwargs: Any) -> tuple[Any, list[tuple[Any, Variable]]]:
         with GradientTape() as tape:
-            value = f(*args, **kwargs)
+            value = dispatch.invoke(f, *args, **kwargs)
         if value is None:
             raise ArgumentError(
                 f"{name} returns None, which has no gradient", "Return a tensor"

@@ -11,13 +11,17 @@ import numpy as np
 from gtape import dispatch, nest
 from gtape.backprop import pull_back
 from gtape.batching import BatchedTensor, NeedsValue, whole
-from gtape.dtypes import as_numpy_dtype
+from gtape.dispatch import services
+from gtape.dtypes import NumpyDType, as_numpy_dtype
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from gtape.ops.creation import eye
+from gtape.ops.folds import map_fn
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import reshape, swapaxes
 from gtape.ops.slicing import concat, stack
 from gtape.record import SCALAR_KINDS, Record
+from gtape.sizes import is_size
 from gtape.spec import broadcast_shapes
 from gtape.tensor import Tensor
 from gtape.variable import Variable
@@ -138,7 +142,17 @@ def ones_for(target: Any) -> Any:
     one = _ONES.get(type(array))
     if one is not None:
         return EagerTensor(one)
-    return EagerTensor(np.ones(array.shape, as_numpy_dtype(array.dtype))[()])
+    return full_like(target, array.shape, 1)
+
+
+def full_like(value: Any, shape: Sequence[Any], number: int) -> Any:
+    """Return a tensor of a shape and of a value's dtype, full of a number."""
+    interpreter = dispatch.interpreter()
+    dtype = as_numpy_dtype(value.dtype)
+    if interpreter.on_arrays:
+        return EagerTensor(np.full(tuple(shape), number, dtype)[()])
+    one = interpreter.constant(dtype.type(number))
+    return broadcast_to(one, shape) if len(shape) else one
 
 
 def value_of(leaf: Any) -> Any:
@@ -193,8 +207,11 @@ def _pull_rows(
     """Return for each source the stacked cotangents of all seeds, or `None`."""
     wanted = {s._key for s in sources if s._key in record.known}
     blocks: list[list[Any]] = [[] for _ in sources]
-    for start in range(0, len(seeds), _ROWS_AT_ONCE):
-        block = seeds[start : start + _ROWS_AT_ONCE]
+    count = seeds.shape[0]
+    starts = (0,) if is_size(count) else range(0, count, _ROWS_AT_ONCE)
+    for start in starts:
+        one = is_size(count) or count <= _ROWS_AT_ONCE
+        block = seeds if one else seeds[start : start + _ROWS_AT_ONCE]
         found = _pull_block(record, target, sources, block, wanted)
         for rows, new in zip(blocks, found, strict=True):
             rows.append(new)
@@ -212,29 +229,62 @@ def _pull_block(
     record: Record, target: Any, sources: Sequence[Any], seeds: Any, wanted: set[int]
 ) -> list[Any]:
     """Pull a block of seeds back: one pass on the batch, or one on each."""
-    if len(seeds) > _FEW_ROWS:
-        interpreter, recorders = dispatch.state()
-        batch = BatchInterpreter(interpreter, recorders, len(seeds))
-        seed = BatchedTensor(EagerTensor(seeds), batch)
+    count = seeds.shape[0]
+    interpreter, recorders = dispatch.state()
+    if is_size(count) or count > _FEW_ROWS:
+        batch = BatchInterpreter(interpreter, recorders, count)
+        seed = BatchedTensor(_as_tensor(seeds), batch)
         cotangents: dict[int, Any] = {target._key: seed}
         try:
             with dispatch.running(batch, ()):
                 pull_back(record, (cotangents,), wanted)
         except NeedsValue:
-            pass  # a custom rule asks for Python values: one pass for each seed
+            # A rule of the user's or a loop: one pass for each seed.
+            if services() is not None:
+                return _pull_in_a_loop(record, target, sources, seeds, wanted)
         else:
             found = [cotangents.get(s._key) for s in sources]
             return [
-                None if c is None else whole(batch.convert(c), len(seeds))
-                for c in found
+                None if c is None else whole(batch.convert(c), count) for c in found
             ]
-    passes = [{target._key: EagerTensor(seed)} for seed in seeds]
+    passes = [{target._key: _as_tensor(seeds[i])} for i in range(count)]
     pull_back(record, passes, wanted)
     out: list[Any] = []
     for source in sources:
         rows = [own(c) for p in passes if (c := p.get(source._key)) is not None]
         out.append(stack(rows) if rows else None)
     return out
+
+
+def _as_tensor(seeds: Any) -> Any:
+    """Return seeds, which are an array where their number is known, as a tensor."""
+    if isinstance(seeds, (np.ndarray, np.generic)):
+        return dispatch.interpreter().constant(seeds)
+    return seeds
+
+
+def _pull_in_a_loop(
+    record: Record, target: Any, sources: Sequence[Any], seeds: Any, wanted: set[int]
+) -> list[Any]:
+    """Pull seeds back one by one, in a loop of the graph that is being traced."""
+    reached: list[int] = []
+
+    def pull(seed: Any) -> list[Any]:
+        cotangents = {target._key: seed}
+        pull_back(record, (cotangents,), wanted)
+        found = [cotangents.get(s._key) for s in sources]
+        reached[:] = [i for i, c in enumerate(found) if c is not None]
+        return [own(c) for c in found if c is not None]
+
+    rows = dict(zip(reached, map_fn(pull, _as_tensor(seeds)), strict=True))
+    return [rows.get(i) for i in range(len(sources))]
+
+
+def _identity_rows(size: int, dtype: NumpyDType, shape: Sequence[int]) -> Any:
+    """Return the rows of an identity matrix, each in a shape."""
+    if is_size(size):
+        return reshape(eye(size, dtype=dtype), (size, *shape))
+    return np.eye(size, dtype=dtype).reshape(size, *shape)
 
 
 def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
@@ -244,11 +294,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
     if target._key not in record.known or not differentiable(target):
         return [None] * len(sources)
     # A target without elements still says by one pass what it depends on.
-    basis = (
-        np.eye(size, dtype=dtype).reshape(-1, *shape)
-        if size
-        else np.zeros((1, *shape), dtype)
-    )
+    basis = _identity_rows(size, dtype, shape) if size else np.zeros((1, *shape), dtype)
     out: list[Any] = []
     rows = _pull_rows(record, target, sources, basis)
     for source, row in zip(sources, rows, strict=True):
@@ -256,7 +302,7 @@ def jacobians(record: Record, target: Any, sources: Sequence[Any]) -> list[Any]:
         if row is None:
             out.append(None)
         elif size == 0:
-            out.append(EagerTensor(np.zeros(full, source.dtype.dtype)))
+            out.append(full_like(source, full, 0))
         else:
             out.append(own(reshape(row, full)))
     return out
@@ -291,11 +337,15 @@ def batch_jacobian(record: Record, target: Any, source: Any) -> Any:
     full = (batch, *rest, *source.shape[1:])
     rows = None
     if target._key in record.known and size:
-        unit = np.eye(size, dtype=dtype).reshape(size, 1, *rest)
-        basis = np.broadcast_to(unit, (size, batch, *rest))
+        basis = _identity_rows(size, dtype, (1, *rest))
+        full_basis = (size, batch, *rest)
+        if any(map(is_size, full_basis)):
+            basis = broadcast_to(_as_tensor(basis), full_basis)
+        else:
+            basis = np.broadcast_to(basis, full_basis)
         [rows] = _pull_rows(record, target, [source], basis)
     if rows is None:
-        return EagerTensor(np.zeros(full, source.dtype.dtype))
+        return full_like(source, full, 0)
     return reshape(swapaxes(rows, 0, 1), full)
 
 

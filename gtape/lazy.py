@@ -21,6 +21,8 @@ class Lazy:
         self._module: ModuleType | None = None
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__"):  # doctest and inspect look for protocols
+            raise AttributeError(attribute)
         module = self._module
         if module is None:
             try:

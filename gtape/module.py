@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from gtape import nest
+from gtape.dispatch import services
 from gtape.errors import ArgumentError
 from gtape.variable import Variable, name_scope
 
@@ -115,7 +117,64 @@ class Module:
 
 def _found(module: Module, wanted: Callable[[Any], bool]) -> Iterator[Any]:
     """Give what is wanted among the attributes of a module, each once."""
+    traced = services()
+    if traced is not None:
+        traced.depends_on(module, f"what {module.name} holds", _Holdings(module).read)
     return _search(module, wanted, {id(module)})
+
+
+class _Holdings:
+    """The variables and modules in a module, for a trace that holds while they stay.
+
+    Args:
+        module: The module.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._found: list[Any] = []
+        self._containers: list[tuple[Any, list[Any]]] = []  # with what was in them
+
+    def read(self) -> list[Any]:
+        """Return them: the same list as before where nothing has changed."""
+        if self._containers and all(
+            _same(_entries(container), before) for container, before in self._containers
+        ):
+            return self._found  # nearly always, and soon known
+        self._containers = [(c, _entries(c)) for c in _containers(self._module)]
+        found = [self._module, *_search(self._module, lambda leaf: True, set())]
+        if not _same(found, self._found):
+            self._found = found
+        return self._found
+
+
+def _same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return len(a) == len(b) and all(map(operator.is_, a, b))
+
+
+def _entries(container: Any) -> list[Any]:
+    """Return what is in a dict or list, keys included."""
+    if isinstance(container, list):
+        return container.copy()
+    return [*container, *container.values()]
+
+
+def _containers(module: Module) -> list[Any]:
+    """Return all that can change in a module: attributes, and entries of containers."""
+    out: list[Any] = []
+    seen: set[int] = set()
+    stack: list[Any] = [module]
+    while stack:
+        owner = stack.pop()
+        if id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        held = vars(owner) if isinstance(owner, Module) else owner
+        if not isinstance(held, tuple):
+            out.append(held)
+        values = held.values() if isinstance(held, Mapping) else held
+        stack += [x for x in values if isinstance(x, (Module, list, tuple, Mapping))]
+    return out
 
 
 def _search(

@@ -53,11 +53,14 @@ class Primitive:
             whole backward pass runs on tensors, not on bare arrays.
         on_large: The same as `forward`, faster where an operand is an array of rank 1
             or more.
+        effect: Whether running it is what it is for: a graph keeps it even if nobody
+            reads its result, and in its place.
         why: Where there is no vjp: why not, as `explain` says it.
     """
 
     # Written out, since `dataclasses` takes a while to import. Nobody changes one.
     __slots__ = (
+        "effect",
         "forward",
         "keeps",
         "keeps_inputs",
@@ -77,6 +80,9 @@ class Primitive:
         "why",
     )
 
+    listed = True
+    """Whether the registry holds it: nodes with graphs inside are not operations."""
+
     def __init__(
         self,
         name: str,
@@ -88,6 +94,7 @@ class Primitive:
         multiple: bool = False,
         on_tensors: bool = False,
         on_large: Callable[..., Any] | None = None,
+        effect: bool = False,
         why: str = _WHY,
     ) -> None:
         self.name = name
@@ -99,6 +106,7 @@ class Primitive:
         self.multiple = multiple
         self.on_tensors = on_tensors
         self.on_large = on_large
+        self.effect = effect
         self.why = why
         self.keeps = _keeps(vjp)
         self.keeps_out = self.keeps[0]
@@ -110,9 +118,10 @@ class Primitive:
         # them: what `resolved` knows, for a look-up in a fraction of the time.
         self.unchanged: set[Any] = set()
         depends_on_default_float(self.resolved)
-        if name in _registry:
-            raise ValueError(f"primitive {name} is declared twice")
-        _registry[name] = self
+        if self.listed:
+            if name in _registry:
+                raise ValueError(f"primitive {name} is declared twice")
+            _registry[name] = self
 
     def resolve(self, kinds: tuple[Kind, ...]) -> tuple[NumpyDType, ...]:
         """Return the dtypes that operands of given dtypes must have; () if the same."""

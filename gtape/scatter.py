@@ -13,7 +13,8 @@ from gtape.errors import (
 )
 from gtape.indexed_slices import IndexedSlices
 from gtape.ops.common import TensorLike, as_int, convert, numpy_dtype_of
-from gtape.ops.gathering import gather, gather_nd, positions
+from gtape.ops.creation import positions
+from gtape.ops.gathering import gather, gather_nd
 from gtape.ops.index_write import fitting, index_write
 from gtape.ops.indices import INDEXING, index_add
 from gtape.ops.linear import broadcast_to

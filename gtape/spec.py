@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from gtape.dtypes import DType, DTypeLike, as_dtype
 from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
+from gtape.sizes import is_size, same_size
 
 Dim: TypeAlias = "int | None"
 
@@ -68,6 +69,9 @@ class TensorShape(tuple[Any, ...]):
         )
 
     def __eq__(self, other: object) -> bool:
+        # Lengths first: comparing sizes that are not known yet decides something.
+        if isinstance(other, (tuple, list)) and len(self) != len(other):
+            return False
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
 
     def __ne__(self, other: object) -> bool:
@@ -187,6 +191,8 @@ def broadcast_shapes(name: str, *shapes: Sequence[Dim]) -> tuple[Dim, ...]:
         dim: Dim = 1
         for shape in shapes:
             here = shape[i] if len(shape) >= -i else 1
+            if here is not None and dim is not None and same_size(here, dim):
+                continue
             if dim == 1:
                 dim = here
             elif here is None:
@@ -236,6 +242,9 @@ def as_shape(name: str, shape: Any) -> tuple[int, ...]:
         dims = [shape]
     out = []
     for dim in dims:
+        if is_size(dim):
+            out.append(dim)
+            continue
         try:
             size = operator.index(dim) if dim is not True and dim is not False else None
         except TypeError:

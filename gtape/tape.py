@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from gtape import dispatch, nest
 from gtape.backprop import pull_back
 from gtape.dtypes import is_differentiable
-from gtape.eager import EagerTensor
 from gtape.errors import (
     GradientError,
     TapeError,
@@ -26,6 +23,7 @@ from gtape.jacobians import (
     batch_jacobian,
     check_batch,
     check_unconnected,
+    full_like,
     jacobians,
     own,
     seeded,
@@ -268,7 +266,7 @@ class GradientTape:
             return None
         if unconnected == "zero":
             shape = tuple(source.shape) if shape is None else shape
-            return EagerTensor(np.zeros(shape, source.dtype.dtype))
+            return full_like(source, shape, 0)
         raise GradientError(
             "gradient: the target does not depend on a source: "
             f"{self.explain(target, source)}",

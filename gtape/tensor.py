@@ -124,7 +124,7 @@ class Operators:
         if name.startswith("__"):  # NumPy and copy look for protocols that way
             raise AttributeError(name)
         kind = type(self)
-        hint = _HINTS.get(name)
+        hint = _FUNCTIONS if name.startswith("_") else _HINTS.get(name)
         if hint is None:
             close = difflib.get_close_matches(name, dir(kind), 1)
             hint = f"Did you mean {close[0]!r}?" if close else _FUNCTIONS

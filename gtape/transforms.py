@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from gtape import nest
+from gtape import dispatch, nest
 from gtape.dispatch import next_key
 from gtape.errors import ArgumentError, ArgumentTypeError, GradientError
 from gtape.forward import check_primals, jvp, own_primal
@@ -100,7 +100,7 @@ def value_and_grad(
         inputs, sources = own_arguments("grad", args, positions)
         with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            out = f(*inputs, **kwargs)
+            out = dispatch.invoke(f, *inputs, **kwargs)
             if has_aux and not (isinstance(out, (tuple, list)) and len(out) == 2):
                 raise ArgumentTypeError(
                     f"grad: has_aux is True, and the function returned {out!r}, not a "
@@ -164,7 +164,7 @@ def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     inputs, sources = own_arguments("vjp", primals, range(len(primals)))
     with GradientTape(True, watch_accessed_variables=False) as tape:
         tape.watch(sources)
-        value = f(*inputs)
+        value = dispatch.invoke(f, *inputs)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         found = tape.gradient(
@@ -225,7 +225,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         inputs, sources = own_arguments("jacobian", args, positions)
         with GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(sources)
-            value = f(*inputs, **kwargs)
+            value = dispatch.invoke(f, *inputs, **kwargs)
         found = tape.jacobian(value, sources, unconnected_gradients="zero")
         return found[0] if isinstance(argnums, int) else tuple(found)
 

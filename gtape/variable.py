@@ -12,7 +12,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.conversion import from_python
-from gtape.dispatch import next_key, state
+from gtape.dispatch import next_key, services, state
 from gtape.dtypes import DType, DTypeLike, as_numpy_dtype
 from gtape.eager import EagerTensor, describe
 from gtape.errors import (
@@ -147,6 +147,9 @@ class Variable(ScatterMethods, Operators):
             raise ArgumentTypeError(f"Variable: the name is {name!r}", "Give a string")
         self._name = _unique(name or "Variable")
         _names[self._name] = self
+        made = getattr(dispatch.interpreter(), "made", None)
+        if made is not None:
+            made(self)
 
     # --- What it is -------------------------------------------------------------------
 
@@ -243,12 +246,11 @@ class Variable(ScatterMethods, Operators):
     def _converted(self, verb: str, value: Any) -> Any:
         """Return the value as a tensor, if its shape and dtype fit."""
         mine = self._tensor._array.dtype
+        interpreter = dispatch.interpreter()
         if isinstance(value, np.ndarray) and value.dtype.kind == mine.kind:
-            tensor: Any = EagerTensor(np.array(value, dtype=mine))
-        elif hasattr(value, "__gtape_tensor__") or hasattr(value, "_key"):
-            tensor = dispatch.interpreter().convert(value)
+            tensor = linear.cast(interpreter.convert(value), mine)
         else:
-            tensor = EagerTensor(from_python(value, mine))
+            tensor = interpreter.convert(value, mine, True)
         if tensor.dtype != mine:
             raise DTypeError(
                 f"{verb}: a value of {tensor.dtype} for {self.name} of {self.dtype}",
@@ -264,7 +266,10 @@ class Variable(ScatterMethods, Operators):
 
     def __getitem__(self, index: Any) -> Any:
         out = indexing.getitem(self, index)
-        return SlicedTensor(out, self, index) if type(out) is EagerTensor else out
+        if type(out) is EagerTensor:
+            return SlicedTensor(out, self, index)
+        traced = services()
+        return out if traced is None else traced.sliced(out, self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.assign(indexing.with_item(self, index, value))
@@ -331,8 +336,10 @@ class Variable(ScatterMethods, Operators):
         return format(self._tensor, spec)
 
     def __repr__(self) -> str:
-        text = describe(self._tensor._array).replace("), dtype", ") dtype", 1)
-        return f"<gt.Variable {self.name!r} {text}>"
+        return self._described(self._tensor._array)
+
+    def _described(self, array: Any) -> str:
+        return f"<gt.Variable {self.name!r} {describe(array, '')}>"
 
     def _repr_html_(self) -> str:
         head = f"<b>gt.Variable</b> {self.name} shape={self.shape} dtype={self.dtype}"
@@ -347,21 +354,17 @@ class Variable(ScatterMethods, Operators):
         return Variable(value, self._trainable, name, None, self.constraint, shape)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        array = np.array(self._tensor._array)
-        return Variable, (
-            array,
-            self._trainable,
-            self._name,
-            None,
-            self.constraint,
-            self._shape,
-        )
+        array, name, shape = np.array(self._tensor._array), self._name, self._shape
+        return Variable, (array, self._trainable, name, None, self.constraint, shape)
 
 
 def _initial(value: Any, dtype: DTypeLike | None) -> Any:
     wanted = None if dtype is None else as_numpy_dtype(dtype)
     if hasattr(value, "__gtape_tensor__") or hasattr(value, "_key"):
-        array = dispatch.interpreter().convert(value)._array
+        interpreter = dispatch.interpreter()
+        tensor = interpreter.convert(value)
+        initial = getattr(interpreter, "initial", None)
+        array = tensor._array if initial is None else initial(tensor)
         if wanted is not None and array.dtype != wanted:
             raise DTypeError(
                 f"Variable: an initial tensor of {array.dtype} for dtype {dtype}",

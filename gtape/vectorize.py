@@ -9,17 +9,22 @@ Python value is run once for each element.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from gtape import dispatch, nest
 from gtape.batching import RULES, BatchedTensor, NeedsValue, aligned, whole
-from gtape.dispatch import NO_ATTRS, Recorders, apply, tell
+from gtape.dispatch import NO_ATTRS, Recorders, apply, services, tell
 from gtape.errors import ArgumentError, ShapeError
 from gtape.lowering import Fold
 from gtape.ops.common import name_of, renamed
+from gtape.ops.folds import map_fn
 from gtape.ops.linear import broadcast_to, cast
 from gtape.ops.slicing import stack
 from gtape.primitive import Primitive
+from gtape.sizes import is_size
+from gtape.spec import TensorSpec
+
+_FEW = 4  # elements that a trace runs one after the other, without a loop
 
 
 class BatchInterpreter:
@@ -112,19 +117,18 @@ class BatchInterpreter:
         return self._inner.constant(array)
 
     def for_each(self, make: Callable[[], Any]) -> Any:
-        """Return arrays made for each element, as one batched tensor."""
+        """Return tensors made for each element, as one batched tensor."""
         with self._inside():
-            nested = isinstance(self._inner, BatchInterpreter)
-            one = (
-                self._inner.for_each if nested else lambda f: self._inner.constant(f())
-            )
-            rows = [one(make) for _ in range(self._size)]
-            return BatchedTensor(stack(rows), self)
+            return BatchedTensor(stack([make() for _ in range(self._size)]), self)
 
     def read(self, variable: Any) -> Any:
         """Return the value of a variable, the same for all elements."""
         with self._inside():
             return variable.__gtape_tensor__()
+
+    def replace(self, symbol: Any, out: Any) -> NoReturn:
+        """Refuse: the items of a traced tensor are assigned to in one element."""
+        raise NeedsValue
 
     def assign(self, variable: Any, value: Any) -> None:
         """Refuse, unless the value is the same for all elements."""
@@ -159,10 +163,20 @@ class BatchInterpreter:
 
     def _each(self, primitive: Primitive, inputs: Sequence[Any], attrs: Any) -> Any:
         """Run element by element and stack the results."""
-        rows = []
-        for i in range(self._size):
-            row = [x._full[i] if type(x) is BatchedTensor else x for x in inputs]
-            rows.append(apply(primitive, *row, **attrs))
+        if _sized_by_values(primitive, inputs, attrs):
+            raise NeedsValue  # each element has a shape of its own
+        batched = [i for i, x in enumerate(inputs) if type(x) is BatchedTensor]
+
+        def run(elements: Sequence[Any]) -> Any:
+            row = list(inputs)
+            for i, x in zip(batched, elements, strict=True):
+                row[i] = x
+            return apply(primitive, *row, **attrs)
+
+        whole_batches = [inputs[i]._full for i in batched]
+        if services() is not None and (is_size(self._size) or self._size > _FEW):
+            return map_fn(run, whole_batches)  # a loop in the graph
+        rows = [run([x[i] for x in whole_batches]) for i in range(self._size)]
         if not rows:
             raise ArgumentError(
                 f"vectorized_map: {primitive.name} needs at least one element",
@@ -171,6 +185,15 @@ class BatchInterpreter:
         if primitive.multiple:
             return tuple([stack(list(column)) for column in zip(*rows, strict=True)])
         return stack(rows)
+
+
+def _sized_by_values(primitive: Primitive, inputs: Sequence[Any], attrs: Any) -> bool:
+    """Return whether the shape of a result depends on values."""
+    specs = [TensorSpec(x.shape, x.dtype) for x in inputs]
+    with dispatch.running(dispatch.ARRAYS):
+        out = primitive.spec(*specs, **attrs)
+    outs = out if primitive.multiple else (out,)
+    return any(None in spec.shape for spec in outs)
 
 
 def _holds_tensor(values: Any) -> bool:
@@ -214,7 +237,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any) -> Any:
     rows = iter([BatchedTensor(leaf, batch) for leaf in leaves])
     try:
         with dispatch.running(batch, ()):
-            out = fn(nest.pack(structure, rows))
+            out = dispatch.invoke(fn, nest.pack(structure, rows))
             results = [batch.convert(leaf) for leaf in nest.flatten(out)]
     except NeedsValue:
         return _one_by_one(fn, structure, leaves, size)
@@ -258,6 +281,9 @@ def _one_by_one(fn: Callable[..., Any], structure: Any, leaves: Any, size: int) 
             "vectorized_map: the function asks for Python values, so it needs elements",
             "Call it on at least one element",
         )
-    outs = [fn(nest.pack(structure, iter([x[i] for x in leaves]))) for i in range(size)]
+    if services() is not None:
+        return map_fn(fn, structure)  # a loop in the graph
+    rows = [nest.pack(structure, iter([x[i] for x in leaves])) for i in range(size)]
+    outs = [dispatch.invoke(fn, row) for row in rows]
     columns = zip(*[nest.flatten(o) for o in outs], strict=True)
     return nest.pack(outs[0], iter([stack(list(c)) for c in columns]))

@@ -18,6 +18,7 @@ LESSONS = {
     "watched_values.py": r"told to watch one: .*'constant': 6\.0",
     "persistent_tape.py": r"a second time: .*GradientTape\(persistent=True\)",
     "control_flow.py": r"256\.0, slope 1024\.0",
+    "projectile.py": r"40\.6\d\d m at 39\.\d+ degrees\ntraces: 1,",
     "common_mistakes.py": r"(?s)1\. .*2\. .*3\. .*4\. .*5\. .*a way out",
 }
 

@@ -177,3 +177,81 @@ def test_fill_of_no_dimensions_is_a_tensor_of_its_own():
     y = gt.fill([], x)
     y[...] = 5.0
     assert float(x) == 1.0
+
+
+# ---- recompute_grad: what the function captures --------------------------------------
+
+
+def recomputed(f, *sources):
+    """Return the gradients of f's value, plain and with recompute_grad."""
+    found = []
+    for g in (f, lambda *xs: gt.recompute_grad(lambda *ys: f(*ys))(*xs)):
+        with gt.GradientTape() as tape:
+            tape.watch(sources)
+            value = g(*sources[:1])
+        found.append([float(c) for c in tape.gradient(value, sources, None, "zero")])
+    return found
+
+
+def test_recompute_grad_of_captured_tensors():
+    x, y, z = gt.constant(2.0), gt.constant(3.0), gt.constant(5.0)
+    cases = (
+        lambda v: v * y,
+        lambda v: v * y * y + gt.sin(y) * z,
+        lambda v: x * v,  # the argument itself, captured
+        lambda v: y,  # a captured tensor as it is
+        lambda v: gt.recompute_grad(lambda w: w * y)(v) * z,
+        lambda v: gt.stack([v, y, z])[1] * z,
+        lambda v: gt.stop_gradient(y) * v,
+    )
+    for f in cases:
+        plain, again = recomputed(f, x, y, z)
+        assert again == plain
+
+
+def test_recompute_grad_of_a_captured_tensor_to_second_order():
+    x, y = gt.constant(2.0), gt.constant(3.0)
+    found = []
+    for f in (lambda v: v * v * y * y, gt.recompute_grad(lambda v: v * v * y * y)):
+        with gt.GradientTape(persistent=True) as outer:
+            outer.watch([x, y])
+            with gt.GradientTape() as inner:
+                inner.watch([x, y])
+                value = f(x)
+            first = inner.gradient(value, [x, y])
+        found.append([float(c) for g in first for c in outer.gradient(g, [x, y])])
+    assert found[0] == found[1] == [18.0, 24.0, 24.0, 8.0]
+
+
+def test_recompute_grad_of_a_captured_tensor_in_forward_mode():
+    x, y = gt.constant(2.0), gt.constant(3.0)
+    with gt.ForwardAccumulator((x, y), (gt.constant(1.0), gt.constant(10.0))) as acc:
+        z = gt.recompute_grad(lambda v: v * v * y)(x)
+    assert float(acc.jvp(z)) == 2 * 2 * 3 + 10 * 4
+
+
+def test_recompute_grad_of_a_captured_tensor_whose_items_change_later():
+    x, y = gt.constant([2.0]), gt.constant([3.0])
+    with gt.GradientTape() as tape:
+        tape.watch([x, y])
+        z = gt.recompute_grad(lambda v: v * y * y)(x)
+        y[0] = 100.0
+    assert tape.gradient(z, x).numpy().tolist() == [9.0]
+    assert y.numpy().tolist() == [100.0]
+
+
+def test_recompute_grad_of_a_captured_variable_that_is_returned():
+    v, x = gt.Variable(4.0), gt.constant(2.0)
+    with gt.GradientTape() as tape:
+        tape.watch(x)
+        value, other = gt.recompute_grad(lambda u: (v, u * v))(x)
+        total = 3.0 * value + other
+    assert [float(g) for g in tape.gradient(total, [v, x])] == [5.0, 4.0]
+
+
+def test_recompute_grad_of_a_function_that_returns_a_number_too():
+    x = gt.Variable(2.0)
+    with gt.GradientTape() as tape:
+        y, number = gt.recompute_grad(lambda u: (u * u, 7.0))(x)
+        total = y * number
+    assert float(tape.gradient(total, x)) == 28.0

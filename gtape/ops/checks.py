@@ -50,6 +50,7 @@ _check = Primitive(
     spec=lambda holds, *values, claim, message, summarize: TensorSpec((), "bool"),
     vjp=None,
     lowering=Custom("check"),
+    effect=True,
     why="it is only looked at",
 )
 

@@ -19,11 +19,15 @@ from gtape.errors import (
     DTypeError,
     GraphError,
     ShapeError,
+    TracingError,
 )
 from gtape.lowering import Map
+from gtape.ops.known import integers_of, settled, sizes_of
 from gtape.primitive import OperandRule, Primitive, VjpRule, as_is
 from gtape.scalar import type_of
+from gtape.sizes import is_size
 from gtape.spec import TensorSpec, broadcast_shapes
+from gtape.spec import as_shape as plain_shape
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -158,6 +162,25 @@ def same_spec(x: TensorSpec, *others: TensorSpec, **attrs: Any) -> TensorSpec:
 # --- Axes and other arguments ---------------------------------------------------------
 
 
+def fixed(value: Any) -> Any:
+    """Return a value whose numbers are wanted now: a trace holds while they stay."""
+    if isinstance(value, np.ndarray):
+        traced = dispatch.services()
+        if traced is not None:
+            traced.depends_on_array(value)
+    return value
+
+
+def as_shape(name: str, shape: Any) -> tuple[int, ...]:
+    """Return a shape given as an int or a sequence of ints as a tuple.
+
+    Raises:
+        ArgumentTypeError: If an entry is not an integer.
+        ShapeError: If a size is negative.
+    """
+    return plain_shape(name, sizes_of(fixed(shape)))
+
+
 def as_int(name: str, argument: str, value: Any) -> int:
     """Return an argument as a Python int.
 
@@ -169,8 +192,13 @@ def as_int(name: str, argument: str, value: Any) -> int:
             f"{name}: {argument} must be an integer, got {value!r}",
             "Give an int, not a bool",
         )
+    value = integers_of(value)
+    if is_size(value):
+        return value  # type: ignore[no-any-return]  # it stands for an int in a trace
     try:
-        return operator.index(value)
+        return operator.index(fixed(value))
+    except TracingError as error:
+        raise error.reworded(f"{name}: {argument}: {error.what}") from None
     except TypeError:
         raise ArgumentTypeError(
             f"{name}: {argument} must be an integer, got {value!r}",
@@ -192,7 +220,7 @@ def as_ints(name: str, argument: str, value: Any) -> tuple[int, ...]:
             f"{value!r}",
             "Give an int, or a list of ints",
         )
-    return tuple([as_int(name, argument, v) for v in value])
+    return tuple([as_int(name, argument, v) for v in integers_of(fixed(value))])
 
 
 def as_count(name: str, argument: str, value: Any) -> int:
@@ -277,6 +305,7 @@ def require_flag(name: str, argument: str, value: Any) -> bool:
     Raises:
         ArgumentTypeError: If it is anything else.
     """
+    value = settled(value)
     if isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1)):
         return bool(value)
     raise ArgumentTypeError(
@@ -326,10 +355,12 @@ __all__ = [
     "as_count",
     "as_int",
     "as_ints",
+    "as_shape",
     "as_is",
     "check_rank",
     "convert",
     "elementwise",
+    "fixed",
     "integer_dtype",
     "name_of",
     "normalize_axes",

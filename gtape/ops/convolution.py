@@ -7,7 +7,7 @@ from typing import Any
 
 from gtape.dispatch import apply
 from gtape.errors import ShapeError
-from gtape.ops.common import Tensor, TensorLike, convert
+from gtape.ops.common import Tensor, TensorLike, as_shape, convert
 from gtape.ops.convolving import (
     check_channels,
     check_counts,
@@ -21,7 +21,6 @@ from gtape.ops.windows import (
     from_images,
     is_channels_first,
 )
-from gtape.spec import as_shape
 
 
 def _convolve(

@@ -196,7 +196,8 @@ def check_channels(name: str, x: Sequence[Any], w: Sequence[Any]) -> int:
             "The last but one size of the filters is the number of input channels or, "
             "with groups, a divisor of it; the number of groups divides the last size",
         )
-    return int(x[-1]) // int(w[-2])
+    groups: int = x[-1] // w[-2]
+    return groups
 
 
 def check_counts(name: str, win: Windows, sizes: Any, counts: Any) -> None:

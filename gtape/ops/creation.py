@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gtape import dispatch
+from gtape.dispatch import apply
 from gtape.dtypes import (
     DTypeLike,
     NumpyDType,
@@ -25,12 +26,26 @@ from gtape.errors import (
     ShapeError,
     TensorMemoryError,
 )
-from gtape.ops.common import Tensor, TensorLike, as_int, numpy_dtype_of, renamed
-from gtape.ops.linear import broadcast_to, identity
+from gtape.lowering import Map
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    as_int,
+    as_shape,
+    numpy_dtype_of,
+    renamed,
+    vector_shape,
+)
+from gtape.ops.linear import broadcast_to, cast, identity
+from gtape.ops.logic import equal
 from gtape.ops.shaping import reshape
-from gtape.spec import as_shape
+from gtape.primitive import Primitive
+from gtape.sizes import is_size
+from gtape.spec import TensorSpec
 
 _MOST_AXES = 64  # NumPy's limit
+_INT64 = np.dtype(np.int64)
+_FEW = 16  # elements that a trace may hold one by one
 
 
 # --- What the rest builds on ----------------------------------------------------------
@@ -56,6 +71,8 @@ def check_memory(name: str, shape: Sequence[int], dtype: NumpyDType) -> None:
         raise ShapeError(
             f"{name}: {len(shape)} axes are more than {_MOST_AXES}", "Use fewer axes"
         )
+    if any(map(is_size, shape)):
+        return  # NumPy will say, when the function runs
     if any(d >= 2**63 for d in shape):
         raise ShapeError(
             f"{name}: an axis of shape {tuple(shape)} has more than 2**63 - 1 elements",
@@ -73,6 +90,24 @@ def check_memory(name: str, shape: Sequence[int], dtype: NumpyDType) -> None:
 def made(array: Any) -> Tensor:
     """Return an array that nobody will change any more as a constant tensor."""
     return dispatch.interpreter().constant(array if array.ndim else array[()])
+
+
+_positions = Primitive(
+    "positions",
+    forward=lambda *, size, dtype: np.arange(size, dtype=dtype),
+    spec=lambda *, size, dtype: TensorSpec((size,), dtype),
+    vjp=None,
+    lowering=Map("i0"),
+    why="it counts",
+)
+
+
+def positions(size: int, axis: int = 0, rank: int = 1) -> Tensor:
+    """Return 0, 1, ... below a size, along one axis of a tensor of a rank."""
+    shape = vector_shape(size, axis, rank)
+    if is_size(size):
+        return reshape(apply(_positions, size=size, dtype=_INT64), shape)
+    return made(np.arange(size, dtype=_INT64).reshape(shape))
 
 
 def given(name: str, value: Any, wanted: NumpyDType | None = None) -> Tensor:
@@ -231,6 +266,9 @@ def _full(name: str, shape: Any, value: int, dtype: DTypeLike | None) -> Tensor:
     target = as_numpy_dtype(default_float() if dtype is None else dtype)
     sizes = as_shape(name, shape)
     check_memory(name, sizes, target)
+    many = any(map(is_size, sizes)) or math.prod(sizes) > _FEW
+    if many and not dispatch.interpreter().on_arrays:
+        return broadcast_to(made(target.type(value)), sizes)  # takes no memory
     # np.zeros gets memory that is zero already, without touching it.
     array = np.full(sizes, value, target) if value else np.zeros(sizes, target)
     return made(array)
@@ -325,4 +363,7 @@ def eye(
     )
     shape = (*as_shape("eye", batch_shape or ()), *matrix)
     check_memory("eye", shape, target)
+    if any(map(is_size, shape)):
+        here = equal(positions(matrix[0], 0, 2), positions(matrix[1], 1, 2))
+        return broadcast_to(cast(here, target), shape)
     return made(np.broadcast_to(np.eye(*matrix, dtype=target), shape))

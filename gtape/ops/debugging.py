@@ -12,6 +12,7 @@ from gtape.errors import ArgumentError
 from gtape.ops import extrema, logic, math
 from gtape.ops.checks import check_that, compare, compare_with_zero, operand, pair
 from gtape.ops.common import Tensor, TensorLike, renamed
+from gtape.ops.known import settled
 from gtape.ops.numerics import check_numerics as check_numerics
 from gtape.ops.numerics import disable_check_numerics as disable_check_numerics
 from gtape.ops.numerics import enable_check_numerics as enable_check_numerics
@@ -214,7 +215,7 @@ def assert_near(
     default = 10 * as_dtype(gap.dtype).real_dtype.eps
     tolerances = []
     for argument, value in (("rtol", rtol), ("atol", atol)):
-        number = default if value is None else value
+        number = default if value is None else settled(value)
         if not isinstance(number, (int, float, np.number)) or not number >= 0:
             raise ArgumentError(
                 f"assert_near: {argument} {value!r} is not a tolerance",

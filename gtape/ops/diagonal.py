@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gtape.errors import ShapeError
 from gtape.ops.common import (
     Tensor,
@@ -15,7 +13,7 @@ from gtape.ops.common import (
     convert,
     numpy_dtype_of,
 )
-from gtape.ops.creation import check_memory, given, made
+from gtape.ops.creation import check_memory, given, positions
 from gtape.ops.linear import broadcast_to, reduce_sum, where
 from gtape.ops.shaping import reshape
 from gtape.ops.slicing import embed, strided_slice
@@ -143,8 +141,14 @@ def set_diag(input: TensorLike, diagonal: TensorLike, k: int = 0) -> Tensor:
             f"Diagonal {offset} has shape {wanted}",
         )
     new = broadcast_to(new, (*new.shape[:-1], wanted[-1]))
-    mask = np.eye(rows, columns, offset, dtype=np.bool_)
-    return where(made(mask), _placed(new, rows, columns, offset), x)
+    return where(
+        _diagonal_of(rows, columns) == offset, _placed(new, rows, columns, offset), x
+    )
+
+
+def _diagonal_of(rows: int, columns: int) -> Tensor:
+    """Return for each place of a matrix the diagonal on which it lies."""
+    return positions(columns, 1, 2) - positions(rows, 0, 2)
 
 
 # --- Bands and triangles --------------------------------------------------------------
@@ -153,13 +157,12 @@ def set_diag(input: TensorLike, diagonal: TensorLike, k: int = 0) -> Tensor:
 def _masked(x: Tensor, lowest: int | None, highest: int | None) -> Tensor:
     """Return x where the diagonal, column - row, lies in a range, else zero."""
     rows, columns = x.shape[-2:]
-    diagonal = np.arange(columns) - np.arange(rows)[:, None]
-    mask = np.ones((rows, columns), np.bool_)
+    diagonal = _diagonal_of(rows, columns)
     if lowest is not None:
-        mask &= diagonal >= lowest
+        x = where(diagonal >= lowest, x, False)  # a zero that adapts to every dtype
     if highest is not None:
-        mask &= diagonal <= highest
-    return where(made(mask), x, False)  # False is a zero that adapts to every dtype
+        x = where(diagonal <= highest, x, False)
+    return x
 
 
 def band_part(input: TensorLike, num_lower: int, num_upper: int) -> Tensor:

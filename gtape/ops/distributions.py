@@ -18,6 +18,7 @@ from gtape.ops.common import (
     Tensor,
     TensorLike,
     as_int,
+    as_shape,
     convert,
     integer_dtype,
     numpy_dtype_of,
@@ -27,7 +28,7 @@ from gtape.ops.draws import Shape
 from gtape.ops.extrema import maximum
 from gtape.ops.indices import index
 from gtape.primitive import Primitive, floating
-from gtape.spec import as_shape, broadcast_shapes
+from gtape.spec import broadcast_shapes
 
 ShapeLike = Sequence[int] | int
 

@@ -20,6 +20,7 @@ from gtape.ops.creation import made
 from gtape.ops.linear import cast
 from gtape.ops.slicing import stack
 from gtape.primitive import Primitive
+from gtape.sizes import is_size
 from gtape.spec import TensorSpec, broadcast_shapes
 
 Shape = tuple[int, ...]
@@ -57,7 +58,9 @@ def key_from(name: str, seed: TensorLike) -> Tensor:
     """
     if not hasattr(seed, "dtype"):
         numbers = list(seed) if isinstance(seed, (list, tuple)) else [seed]
-        if not any(hasattr(number, "dtype") for number in numbers):
+        if any(map(_is_traced, numbers)):
+            seed = convert(seed, np.int64)
+        elif not any(hasattr(number, "dtype") for number in numbers):
             if isinstance(seed, (list, tuple)) and len(numbers) != 2:
                 raise _no_key(name, f"has {len(numbers)} numbers")
             first, *second = [seed_number(name, number) for number in numbers]
@@ -71,6 +74,11 @@ def key_from(name: str, seed: TensorLike) -> Tensor:
         raise _no_key(name, f"has shape {tuple(x.shape)}")
     x = cast(x, np.uint64)
     return x if x.ndim else stack([x, made(np.zeros((), np.uint64))])
+
+
+def _is_traced(number: Any) -> bool:
+    """Return whether a Python number is known only when a traced function runs."""
+    return is_size(number) or hasattr(number, "pin")
 
 
 def _no_key(name: str, fault: str) -> ShapeError:

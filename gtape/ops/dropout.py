@@ -9,11 +9,19 @@ import numpy as np
 
 from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 from gtape.ops import distributions
-from gtape.ops.common import Tensor, TensorLike, convert, numpy_dtype_of, renamed
+from gtape.ops.common import (
+    Tensor,
+    TensorLike,
+    as_shape,
+    convert,
+    numpy_dtype_of,
+    renamed,
+)
 from gtape.ops.generator import global_key
+from gtape.ops.known import settled
 from gtape.ops.linear import cast, where
 from gtape.primitive import floating
-from gtape.spec import as_shape, broadcast_shapes
+from gtape.spec import broadcast_shapes
 
 
 def dropout(
@@ -62,7 +70,7 @@ def _kept(rate: Any, x: Tensor) -> Any:
     """Return the probability of being kept, or `None` where that is sure."""
     if isinstance(rate, (str, bytes, bool)) or rate is None:
         raise ArgumentTypeError(f"dropout: rate {rate!r} is not a number", "Use 0.5")
-    if isinstance(rate, (int, float, np.floating)):
+    if isinstance(settled(rate), (int, float, np.floating)):
         if not 0 <= rate < 1:
             raise ArgumentError(
                 f"dropout: rate {rate} is not in [0, 1)",

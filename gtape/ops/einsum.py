@@ -16,8 +16,11 @@ from gtape.ops.contraction import Label, Labels, arrange, contract_pair, sum_lab
 from gtape.ops.linalg import as_factors
 from gtape.ops.shaping import reshape, transpose
 from gtape.ops.slicing import strided_slice
+from gtape.sizes import is_size
 
 Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
+
+_GUESS = 100  # a size of which nothing is known
 
 _ORDERS = (
     "auto",
@@ -62,11 +65,13 @@ def einsum(equation: str, *inputs: TensorLike, optimize: Any = "auto") -> Tensor
     name = f"einsum {equation!r}"
     tensors = as_factors(name, *inputs) if inputs else ()
     shapes = tuple(tuple(x.shape) for x in tensors)
-    labels, out = _parse(equation, shapes)
+    sized = any(is_size(d) for shape in shapes for d in shape)
+    # What is remembered must not hold sizes of a trace.
+    labels, out = (_parse.__wrapped__ if sized else _parse)(equation, shapes)
     pairs = [_diagonals(x, xs) for x, xs in zip(tensors, labels, strict=True)]
     method = _method(name, optimize)
     if len(pairs) > 1:
-        sizes = tuple(tuple(x.shape) for x, _ in pairs)
+        sizes = tuple(tuple([_likely(d) for d in x.shape]) for x, _ in pairs)
         for step in _path(tuple(xs for _, xs in pairs), out, sizes, method):
             taken = [pairs.pop(place) for place in sorted(step, reverse=True)][::-1]
             while len(taken) > 1:
@@ -92,6 +97,14 @@ def _diagonals(x: Tensor, labels: Labels) -> tuple[Tensor, Labels]:
         x = strided_slice(x, [0] * x.ndim, [*outside, size], steps)
         labels = (*[labels[axis] for axis in rest], label)
     return x, labels
+
+
+def _likely(dim: Any) -> int:
+    """Return a size, or a guess at one: only the order of the products hangs on it."""
+    if not is_size(dim):
+        return int(dim)
+    hint = dim.hint()
+    return _GUESS if hint is None else int(hint)
 
 
 def _method(name: str, optimize: Any) -> str:

@@ -19,11 +19,13 @@ from gtape.ops.common import (
     numpy_dtype_of,
     require_flag,
 )
+from gtape.ops.creation import eye
 from gtape.ops.diagonal import diag_part, tril
+from gtape.ops.known import settled
 from gtape.ops.linalg import lifted, matmul
 from gtape.ops.linear import reduce_sum
 from gtape.ops.math import log
-from gtape.ops.precision import is_half, through_float32
+from gtape.ops.precision import through_float32
 from gtape.ops.shaping import matrix_transpose
 from gtape.ops.slicing import block, concat
 from gtape.ops.solving import (
@@ -244,17 +246,19 @@ def qr(input: TensorLike, full_matrices: bool = False) -> tuple[Tensor, Tensor]:
 # --- Pseudo-inverse -------------------------------------------------------------------
 
 
-def _pinv_spec(x: TensorSpec, *, rcond: float) -> TensorSpec:
+def _pinv_spec(x: TensorSpec, *, rcond: float | None) -> TensorSpec:
     check_rank("pinv", x, 2)
     return x.with_shape((*x.shape[:-2], x.shape[-1], x.shape[-2]))
 
 
-def _pinv_forward(x: Any, *, rcond: float) -> Any:
+def _pinv_forward(x: Any, *, rcond: float | None) -> Any:
     check_rank("pinv", x, 2)
+    if rcond is None:
+        rcond = 10 * max(*x.shape[-2:], 1) * as_dtype(x.dtype).eps
     return factored("pinv", *NOT_FINITE, lambda a: np.linalg.pinv(a, rcond), x)
 
 
-def _pinv_vjp(g: Any, out: Any, x: Any, *, rcond: float) -> tuple[Any, ...]:
+def _pinv_vjp(g: Any, out: Any, x: Any, *, rcond: float | None) -> tuple[Any, ...]:
     # Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least
     # squares problems whose variables separate", SIAM J. Numer. Anal. 10 (1973), for
     # constant rank: dP = -P dA P + P P^T dA^T (I - A P) + (I - P A) dA^T P^T P.
@@ -299,15 +303,13 @@ def pinv(a: TensorLike, rcond: float | None = None) -> Tensor:
     """
     (a,) = lifted("pinv", _pinv, a)
     check_rank("pinv", a, 2)
+    rcond = settled(rcond)
     if rcond is not None and not (isinstance(rcond, (int, float)) and rcond >= 0):
         raise ArgumentError(
             f"pinv: rcond {rcond!r} is no part of the largest singular value",
             "Give a number from zero up",
         )
-    if rcond is None:
-        wide = as_dtype("float32" if is_half(a.dtype) else a.dtype)
-        rcond = 10 * max(*a.shape[-2:], 1) * wide.eps
-    return apply(_pinv, a, rcond=float(rcond))
+    return apply(_pinv, a, rcond=None if rcond is None else float(rcond))
 
 
 # --- Least squares -------------------------------------------------------------------
@@ -342,7 +344,7 @@ def lstsq(
     check_rank("lstsq", matrix, 2, "the matrix")
     check_rank("lstsq", rhs, 2, "the right-hand side")
     check_rows("lstsq", matrix, rhs)
-    if isinstance(l2_regularizer, (int, float)):
+    if isinstance(settled(l2_regularizer), (int, float)):
         if l2_regularizer == 0:
             with said_by("lstsq", "pinv"):
                 inverse = pinv(matrix)
@@ -355,7 +357,7 @@ def lstsq(
     across = matrix_transpose(matrix)
     wide = matrix.shape[-2] < matrix.shape[-1]
     square = matmul(matrix, across) if wide else matmul(across, matrix)
-    ones = np.eye(square.shape[-1], dtype=numpy_dtype_of(square))
+    ones = eye(square.shape[-1], dtype=numpy_dtype_of(square))
     chol = cholesky(square + multiply(l2_regularizer, ones))
     if wide:
         return back(matmul(across, cholesky_solve(chol, rhs)))

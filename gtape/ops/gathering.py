@@ -19,10 +19,10 @@ from gtape.ops.common import (
     convert,
     normalize_axis,
     numpy_dtype_of,
-    vector_shape,
 )
+from gtape.ops.creation import made, positions
 from gtape.ops.indexing import getitem
-from gtape.ops.indices import INDEXING, OutsideError, index
+from gtape.ops.indices import INDEXING, index, on_outside
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import transpose
 
@@ -31,18 +31,13 @@ def integers(name: str, indices: TensorLike) -> Tensor:
     """Return indices as an integer tensor; an empty list is one."""
     tensor = convert(indices)
     if isinstance(indices, (list, tuple)) and 0 in tensor.shape:
-        return convert(np.zeros(tensor.shape, np.int32))
+        return made(np.zeros(tensor.shape, np.int32))
     if tensor.dtype.kind not in "iu":
         raise DTypeError(
             f"{name}: indices must be integers, got {as_dtype(numpy_dtype_of(tensor))}",
             "Cast them to gt.int32 or gt.int64",
         )
     return tensor
-
-
-def positions(size: int, axis: int, rank: int) -> Any:
-    """Return 0, 1, ... along one axis of a block of a rank."""
-    return np.arange(size).reshape(vector_shape(size, axis, rank))
 
 
 # --- Gather ---------------------------------------------------------------------------
@@ -86,10 +81,8 @@ def gather(
         others = [a for a in range(batch, x.ndim) if a != along]
         x = transpose(x, [*range(batch), along, *others]) if batch else x
     at = tuple(range(batch + 1)) if batch else (along,)
-    try:
+    with on_outside(lambda error: error.renamed("gather", [*range(batch), along])):
         out = index(x, [*arrays, places], at, wrap=False)
-    except OutsideError as error:
-        raise error.renamed("gather", [*range(batch), along]) from None
     if along == batch or not batch:
         return out
     # The axes of the indices stand before those between the batch and the axis.
@@ -210,7 +203,7 @@ def gather_nd(params: TensorLike, indices: TensorLike, batch_dims: int = 0) -> T
     if not arrays:
         return broadcast_to(x, (*block, *x.shape))
     if not columns:  # only batch axes: the block comes from nowhere else
-        arrays[0] = np.broadcast_to(arrays[0], block)
+        arrays[0] = broadcast_to(arrays[0], block)
     with said_by("gather_nd", *INDEXING):
         return index(x, arrays, range(len(arrays)), wrap=False)
 

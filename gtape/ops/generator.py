@@ -12,18 +12,20 @@ from gtape import philox
 from gtape.dtypes import DTypeLike
 from gtape.errors import ArgumentError, TensorMemoryError
 from gtape.ops import distributions
-from gtape.ops.common import Tensor, TensorLike, as_int
+from gtape.ops.common import Tensor, TensorLike, as_int, as_shape
 from gtape.ops.creation import made
 from gtape.ops.distributions import ShapeLike
 from gtape.ops.draws import seed_number
 from gtape.ops.slicing import stack
-from gtape.ops.states import State, next_key
-from gtape.spec import as_shape
+from gtape.ops.states import State, need_numbers, next_key
 
 
 def entropy() -> int:
     """Return a seed that the operating system has rolled."""
     return int.from_bytes(os.urandom(8), "little")
+
+
+_READ = "Read it outside of the function"
 
 
 class Generator:
@@ -55,7 +57,9 @@ class Generator:
                 f"Generator: counter {count} is not one of 0 to 2**64 - 1",
                 "Use the counter of another generator, or 0",
             )
-        self._state = State(seed_number("Generator", seed), count)
+        number = seed_number("Generator", seed)
+        self._state = State(number, count)
+        self._state.begin(number, count)
 
     @classmethod
     def from_seed(cls, seed: int) -> Generator:
@@ -75,26 +79,30 @@ class Generator:
     @classmethod
     def from_non_deterministic_state(cls) -> Generator:
         """Return a generator whose seed the operating system has rolled."""
+        need_numbers("Generator.from_non_deterministic_state", "Make it outside")
         return cls(entropy())
 
     @property
     def seed(self) -> int:
         """The seed, from 0 to 2**64 - 1."""
+        need_numbers("Generator.seed", _READ)
         return self._state.seed
 
     @property
     def counter(self) -> int:
         """How often the generator has drawn."""
+        need_numbers("Generator.counter", _READ)
         return self._state.counter
 
     @property
     def state(self) -> tuple[int, int]:
         """The seed and the counter, to be saved."""
+        need_numbers("Generator.state", _READ)
         return self._state.seed, self._state.counter
 
     def reset(self, seed: int) -> None:
         """Begin anew with a seed."""
-        self._state.reset(seed_number("Generator.reset", seed))
+        self._state.begin(seed_number("Generator.reset", seed))
 
     def split(self, count: int = 1) -> list[Generator]:
         """Return new generators, independent of each other and of this one.
@@ -111,6 +119,9 @@ class Generator:
         [number] = as_shape("Generator.split", as_int("Generator", "count", count))
         if number > 2**32:
             raise TensorMemoryError(f"Generator.split: {number} of them", "Use fewer")
+        need_numbers(
+            "Generator.split", "Split it outside, or use make_seeds in the function"
+        )
         parent = int(philox.fold(*self._state.advance()))
         return [Generator(int(seed)) for seed in philox.split(parent, number)]
 
@@ -221,7 +232,8 @@ class Generator:
         return type(self), self.state
 
     def __repr__(self) -> str:
-        return f"<gt.random.Generator: seed={self.seed}, counter={self.counter}>"
+        seed, counter = self._state.seed, self._state.counter
+        return f"<gt.random.Generator: seed={seed}, counter={counter}>"
 
 
 # --- The global generator -------------------------------------------------------------
@@ -241,9 +253,12 @@ class _Global:
         self._seeded: dict[int, State] = {}
 
     def set_seed(self, seed: int) -> None:
+        need_numbers("random.set_seed", "Call it outside, or use a Generator")
         with self._lock:
             self._base = seed
-            self._seeded.clear()
+            # The same objects, since functions that have been traced hold them.
+            for number, state in self._seeded.items():
+                state.reset(int(philox.fold(seed, number)))
         self.generator.reset(seed)
 
     def seeded(self, seed: int) -> State:

@@ -16,7 +16,7 @@ from gtape.errors import ShapeError
 from gtape.lowering import Reindex, View
 from gtape.ops.common import Tensor, TensorLike, convert, numpy_dtype_of
 from gtape.ops.index_write import assigned, fitting, index_write, of_dtype
-from gtape.ops.indices import OutsideError, index
+from gtape.ops.indices import index, on_outside
 from gtape.ops.keys import Key, Plan, basic_key, extents, native, take_apart
 from gtape.ops.linear import broadcast_to
 from gtape.ops.shaping import transpose
@@ -141,10 +141,9 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
     axes = plan.axes
     if not plan.adjacent:
         x, axes = transpose(x, plan.order), tuple(range(len(axes)))
-    try:
+    sources = plan.sources
+    with on_outside(lambda error: error.renamed("index", sources)):
         return index(x, plan.arrays, axes)
-    except OutsideError as error:
-        raise error.renamed("index", plan.sources) from None
 
 
 def with_item(x: TensorLike, key: Any, value: TensorLike) -> Tensor:
@@ -185,10 +184,9 @@ def _with_items(x: Tensor, plan: Plan, value: Tensor) -> Tensor:
     _check_broadcasts(value.shape, selection)
     if value.shape != selection:
         value = broadcast_to(value, selection)
-    try:
+    sources = plan.sources
+    with on_outside(lambda error: error.renamed("assign", sources)):
         part = index_write("put", part, value, plan.arrays, axes)
-    except OutsideError as error:
-        raise error.renamed("assign", plan.sources) from None
     if not plan.adjacent:
         order = plan.order
         part = transpose(part, sorted(range(plan.rank), key=order.__getitem__))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gtape.dispatch import apply
-from gtape.errors import IndexRangeError
+from gtape.errors import GtapeError, IndexRangeError, Origin, said_by
 from gtape.lowering import Gather, Scatter
 from gtape.ops.common import Tensor
 from gtape.ops.precision import wide
@@ -42,7 +42,14 @@ class OutsideError(IndexRangeError):
     """An index outside its axis, which the operation the user called says again."""
 
     def __init__(
-        self, name: str, axis: int, operand: int, value: int, size: int, wrap: bool
+        self,
+        name: str,
+        axis: int,
+        operand: int,
+        value: int,
+        size: int,
+        wrap: bool,
+        at: Origin | None = None,
     ) -> None:
         self.operand, self.value, self.size, self.wrap = operand, value, size, wrap
         low = -size if wrap else 0
@@ -52,13 +59,45 @@ class OutsideError(IndexRangeError):
         super().__init__(
             f"{name}: index {value} is out of range for axis {axis} of size {size}",
             hint,
+            at,
         )
 
-    def renamed(self, name: str, axes: Sequence[int]) -> OutsideError:
-        """Return the error as an operation says it that knows the axes of the user."""
+    def renamed(self, name: str, axes: Sequence[int], first: int = 0) -> OutsideError:
+        """Return the error as an operation says it that knows the axes of the user.
+
+        Args:
+            name: The operation.
+            axes: The axis that each of its index arrays is for.
+            first: How many index arrays stand before these.
+        """
+        operand = self.operand - first
         return OutsideError(
-            name, axes[self.operand], self.operand, self.value, self.size, self.wrap
+            name,
+            axes[operand],
+            operand,
+            self.value,
+            self.size,
+            self.wrap,
+            self.origin,
         )
+
+
+class on_outside(said_by):
+    """Lets the operation that the user called say a block's error for an index outside.
+
+    Args:
+        say: Returns its error for that of the block, at the same place.
+    """
+
+    __slots__ = ("_say",)
+
+    def __init__(self, say: Callable[[OutsideError], GtapeError]) -> None:
+        super().__init__("")
+        self._say = say
+
+    def said(self, error: GtapeError) -> GtapeError:
+        """Return an error of the block as the operation called says it."""
+        return self._say(error) if isinstance(error, OutsideError) else error
 
 
 def _refuse(indices: Indices, sizes: Sequence[int], axes: Axes, wrap: bool) -> None:

@@ -16,6 +16,7 @@ from gtape.ops.common import (
     Axis,
     Tensor,
     TensorLike,
+    as_shape,
     convert,
     normalize_axes,
     renamed,
@@ -23,7 +24,7 @@ from gtape.ops.common import (
 )
 from gtape.ops.shaping import expand_dims, reshape
 from gtape.primitive import Primitive, choice, number
-from gtape.spec import TensorSpec, as_shape, broadcast_shapes
+from gtape.spec import TensorSpec, broadcast_shapes
 
 # --- Broadcast and sum ----------------------------------------------------------------
 

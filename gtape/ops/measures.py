@@ -12,6 +12,9 @@ from gtape.dtypes import DTypeLike, as_dtype
 from gtape.errors import ArgumentTypeError, RangeError, ShapeError
 from gtape.ops.common import Tensor, TensorLike, as_int, integer_dtype, renamed
 from gtape.ops.creation import given, made
+from gtape.ops.linear import cast
+from gtape.ops.slicing import stack
+from gtape.sizes import is_size
 from gtape.spec import Dim, TensorSpec
 
 
@@ -60,6 +63,10 @@ def size(input: TensorLike, out_type: DTypeLike = "int32") -> Tensor:
 
 def _measured(name: str, value: Any, out_type: DTypeLike) -> Tensor:
     target = integer_dtype(name, "out_type", out_type)
+    if is_size(value):
+        return cast(value, target)
+    if isinstance(value, list) and any(map(is_size, value)):
+        return stack([cast(size, target) for size in value])
     try:
         return made(np.array(value, dtype=target))
     except OverflowError:

@@ -18,6 +18,7 @@ from gtape.ops.common import (
     normalize_axes,
 )
 from gtape.ops.indexing import getitem
+from gtape.ops.known import settled
 from gtape.ops.linear import reduce_sum, stop_gradient, where
 from gtape.ops.logic import equal, is_finite, logical_and
 from gtape.ops.math import abs as absolute
@@ -126,7 +127,8 @@ def _vector_order(ord: Any) -> float:
 
 
 def _is_number(ord: Any) -> bool:
-    return isinstance(ord, (int, float, np.integer, np.floating)) and ord is not True
+    number = isinstance(settled(ord), (int, float, np.integer, np.floating))
+    return number and ord is not True
 
 
 def _of_vectors(x: Tensor, p: float, axes: tuple[int, ...]) -> Tensor:

@@ -19,6 +19,7 @@ from gtape.ops.precision import as_inexact, widened
 from gtape.ops.reduction import count_over, keep_axes, reduce_mean, reduced
 from gtape.ops.shaping import expand_dims
 from gtape.primitive import Primitive, inexact
+from gtape.sizes import is_size
 
 # --- Spread ---------------------------------------------------------------------------
 
@@ -77,7 +78,8 @@ def reduce_std(
     """
     x, away, axes = _deviations("reduce_std", input_tensor, axis)
     spread = apply(_reduce_euclidean_norm, away, axes=axes)
-    out = spread / math.sqrt(count_over(x, axes))
+    count = count_over(x, axes)
+    out = spread / (count**0.5 if is_size(count) else math.sqrt(count))
     out = cast(out, as_dtype(x.dtype).real_dtype)
     return keep_axes("reduce_std", out, axes, keepdims)
 

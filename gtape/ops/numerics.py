@@ -63,6 +63,7 @@ _check_numerics = Primitive(
     vjp=lambda g, _out, _x, *, message: (g,),
     lowering=Custom("check_numerics"),
     operands=inexact,
+    effect=True,
 )
 
 

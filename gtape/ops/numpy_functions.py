@@ -354,6 +354,16 @@ def _zeros_like(a: TensorLike) -> Tensor:
     return creation.zeros_like(a)
 
 
+@_for(np.shape)
+def _shape(a: TensorLike) -> Any:
+    return tuple(convert(a).shape)
+
+
+@_for(np.ndim)
+def _ndim(a: TensorLike) -> Any:
+    return convert(a).ndim
+
+
 @_for(np.ones_like)
 def _ones_like(a: TensorLike) -> Tensor:
     return creation.ones_like(a)

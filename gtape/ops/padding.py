@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from gtape.errors import ArgumentError, ShapeError
-from gtape.ops.common import Tensor, TensorLike, as_ints, numpy_dtype_of, one_of
+from gtape.ops.common import Tensor, TensorLike, as_ints, fixed, numpy_dtype_of, one_of
 from gtape.ops.creation import check_memory, given
+from gtape.ops.known import known_array
+from gtape.ops.linear import broadcast_to, stop_gradient, where
 from gtape.ops.slicing import block, concat, embed
 
 
@@ -57,15 +59,22 @@ def pad(
     shape = tuple(a + d + b for (a, b), d in zip(pairs, x.shape, strict=True))
     check_memory("pad", shape, numpy_dtype_of(x))
     if word == "CONSTANT":
+        starts, steps = [a for a, _ in pairs], (1,) * x.ndim
         fill = _fill(x, constant_values)
-        return embed(x, shape, [a for a, _ in pairs], (1,) * x.ndim, fill)
+        if not hasattr(fill, "shape"):
+            return embed(x, shape, starts, steps, fill)
+        inside = embed(broadcast_to(np.True_, x.shape), shape, starts, steps)
+        return where(inside, embed(x, shape, starts, steps), stop_gradient(fill))
     for axis, pair in enumerate(pairs):
         x = _mirrored(x, axis, *pair, edge=0 if word == "SYMMETRIC" else 1)
     return x
 
 
 def _fill(x: Tensor, constant: Any) -> Any:
-    """Return the constant as a Python number that fits the dtype of x."""
+    """Return the constant as a Python number that fits the dtype of x.
+
+    One that is known only at run time stays a tensor.
+    """
     if type(constant) is int and constant == 0:
         return 0  # fits bool, too
     value = given("pad", constant, numpy_dtype_of(x))
@@ -74,11 +83,12 @@ def _fill(x: Tensor, constant: Any) -> Any:
             f"pad: constant_values has shape {tuple(value.shape)}, not a scalar's",
             "Give a single number",
         )
-    return np.asarray(value).item()
+    array = known_array(value)
+    return value if array is None else array.item()
 
 
 def _pairs(paddings: Any, x: Tensor) -> list[tuple[int, int]]:
-    rows = paddings.tolist() if isinstance(paddings, np.ndarray) else paddings
+    rows = fixed(paddings).tolist() if isinstance(paddings, np.ndarray) else paddings
     if isinstance(rows, (str, bytes)) or not hasattr(rows, "__iter__"):
         raise ShapeError(
             f"pad: paddings {paddings!r} is not a list of pairs",

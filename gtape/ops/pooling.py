@@ -45,7 +45,7 @@ def _prepared(
     sizes = x.shape[1:-1]
     win = as_windows(name, sizes, window, strides, padding, None, first)
     for k, pair in zip(win.size, win.padding, strict=True):
-        if max(pair) >= k:
+        if any(p >= k for p in pair):
             raise ArgumentError(
                 f"{name}: padding {pair} with a window of size {k}",
                 "Pad by less than the window, so that each holds an element",

@@ -117,6 +117,7 @@ _print = Primitive(
     spec=lambda *xs, pieces, stream, summarize: TensorSpec((), "bool"),
     vjp=None,
     lowering=Custom("print"),
+    effect=True,
     why="it is printed",
 )
 

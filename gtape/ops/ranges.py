@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gtape import dispatch
 from gtape.conversion import short
 from gtape.dtypes import (
     DTypeLike,
@@ -37,11 +38,14 @@ from gtape.ops.common import (
     one_of,
     vector_shape,
 )
-from gtape.ops.creation import check_memory, given, made
+from gtape.ops.creation import check_memory, given, made, positions
+from gtape.ops.extrema import maximum
+from gtape.ops.known import integers_of, sizes_of
 from gtape.ops.linear import broadcast_to, cast, where
 from gtape.ops.precision import is_half
 from gtape.ops.shaping import expand_dims, reshape
 from gtape.primitive import quotient
+from gtape.sizes import is_open, is_size
 from gtape.spec import broadcast_shapes
 
 # --- Counted --------------------------------------------------------------------------
@@ -78,6 +82,14 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
+    steps = _steps(start, limit, delta, dtype)
+    if steps is not None:
+        return steps
+    count_traced = getattr(dispatch.interpreter(), "count", None)
+    if count_traced is not None:
+        counted = count_traced(start, limit, delta, dtype)
+        if counted is not None:
+            return counted
     named = (("start", start), ("limit", limit), ("delta", delta))
     numbers, kinds = zip(*[_number(*pair) for pair in named], strict=True)
     first, end, step = numbers
@@ -95,6 +107,28 @@ def range(
     check_memory("range", (count,), target)
     with np.errstate(over="ignore"):
         return made((first + step * np.arange(count, dtype=np.float64)).astype(target))
+
+
+def _steps(start: Any, limit: Any, delta: Any, dtype: Any) -> Tensor | None:
+    """Return a range of ints of which some are sizes; `None` if there is none."""
+    given = (start, limit, delta)
+    first, end, step = [integers_of(n) for n in given]
+    if type(first) is int and first == 0 and type(step) is int and step == 1:
+        end = sizes_of(end)
+    numbers = (first, end, step)
+    if not any(map(is_size, numbers)):
+        return None
+    if not all(type(n) is int or is_size(n) for n in numbers):
+        return None
+    if step == 0 or (end - first) * step < 0:
+        raise ArgumentError(
+            f"range: no steps of {step} lead from {first} to {end}",
+            "Give a delta of the sign of limit - start",
+        )
+    kinds = tuple([numpy_dtype_of(n) if hasattr(n, "dtype") else int for n in given])
+    way, width = (end - first, step) if step > 0 else (first - end, -step)
+    counted = first + positions((way + width - 1) // width) * step
+    return cast(counted, _counted_dtype(kinds, (0, 0), dtype))
 
 
 def _ceil(x: float) -> int:
@@ -192,11 +226,13 @@ def linspace(start: TensorLike, stop: TensorLike, num: int, axis: int = 0) -> Te
         expand_dims(cast(broadcast_to(x, shape), wide), place)  # type: ignore[arg-type]
         for x in (start, stop)
     ]
-    position = np.arange(count).reshape(vector_shape(count, place, len(shape) + 1))
-    weight = (position / max(count - 1, 1)).astype(wide)
-    out = first + (last - first) * made(weight)
-    if count > 1:
-        out = where(made(position == count - 1), last, out)  # exactly
+    position = positions(count, place, len(shape) + 1)
+    steps = maximum(count - 1, 1) if is_open(count) else max(count - 1, 1)
+    weight = cast(position / steps, wide)
+    out = first + (last - first) * weight
+    end = position == count - 1
+    if is_open(count) or count > 1:
+        out = where(end & (position > 0), last, out)  # exactly
     return cast(out, dtype)
 
 
@@ -253,10 +289,10 @@ def one_hot(
     on, off = _switch(on_value, off_value, dtype)
     check_memory("one_hot", (*x.shape, count), np.dtype(np.bool_))
     own = numpy_dtype_of(x)
-    fits = count - 1 <= np.iinfo(own).max
-    places = np.arange(count, dtype=own if fits else np.int64)
-    places = places.reshape(vector_shape(count, place, x.ndim + 1))
-    return where(expand_dims(x, place) == made(places), on, off)
+    places = positions(count, place, x.ndim + 1)
+    if own.itemsize >= 4 or (not is_size(count) and count - 1 <= np.iinfo(own).max):
+        places = cast(places, own)
+    return where(expand_dims(x, place) == places, on, off)
 
 
 def _switch(on: Any, off: Any, dtype: DTypeLike | None) -> tuple[Any, Any]:

@@ -22,7 +22,7 @@ from gtape.ops.common import (
     require_flag,
     same_spec,
 )
-from gtape.ops.gathering import positions
+from gtape.ops.creation import positions
 from gtape.ops.indices import index_add
 from gtape.ops.linear import where
 from gtape.ops.logic import not_equal

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from gtape.errors import ShapeError, said_by
-from gtape.ops.common import Tensor, TensorLike, convert
+from gtape.ops.common import Tensor, TensorLike, as_shape, convert
 from gtape.ops.gathering import columns_of, integers
 from gtape.ops.index_write import fitting, index_write
 from gtape.ops.indexing import getitem
 from gtape.ops.indices import INDEXING, index_add
-from gtape.ops.linear import reduce_sum
-from gtape.spec import as_shape
+from gtape.ops.linear import broadcast_to, reduce_sum
 
 
 def _columns(name: str, indices: Any, updates: Any, shape: Sequence[int]) -> list[Any]:
@@ -116,7 +115,7 @@ def _write(how: str, name: str, tensor: Any, indices: Any, updates: Any) -> Tens
     if not columns:  # every update is for the whole: the one row of a tensor of rows
         block = tuple(updates.shape[: updates.ndim - x.ndim])
         rows = getitem(x, None)
-        places = np.zeros(block, np.int32)
+        places = broadcast_to(np.int32(0), block)
         return getitem(index_write(how, rows, updates, [places], [0], wrap=False), 0)
     with said_by(name, *INDEXING):
         return index_write(how, x, updates, columns, range(len(columns)), wrap=False)

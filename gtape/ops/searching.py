@@ -10,8 +10,9 @@ from gtape.dispatch import apply
 from gtape.dtypes import DTypeLike, NumpyDType, as_dtype
 from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.lowering import Custom
-from gtape.ops import linear
+from gtape.ops import keys, linear
 from gtape.ops.common import Tensor, TensorLike, check_rank, convert, one_of
+from gtape.ops.known import once, open_size
 from gtape.ops.sorting import POSITIONS, comparable
 from gtape.primitive import Primitive, ordered
 from gtape.spec import TensorSpec
@@ -97,15 +98,6 @@ def searchsorted(
 
 # --- Places and different elements ----------------------------------------------------
 
-_argwhere = Primitive(
-    "argwhere",
-    forward=lambda x: np.argwhere(x).astype(np.int64, copy=False),
-    spec=lambda x: TensorSpec((None, x.rank), "int64"),
-    vjp=None,
-    lowering=Custom("argwhere"),
-    why=POSITIONS,
-)
-
 
 def argwhere(x: TensorLike) -> Tensor:
     """Return the positions of the elements that are not zero or false, one in each row.
@@ -124,7 +116,7 @@ def argwhere(x: TensorLike) -> Tensor:
         array([[0, 1],
                [1, 0]])
     """
-    return apply(_argwhere, x)
+    return once(keys.argwhere, convert(x))
 
 
 def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> Tensor:
@@ -214,14 +206,15 @@ def _unique_forward(x: Any) -> Any:
     )
 
 
+def _unique_spec(x: TensorSpec) -> tuple[TensorSpec, ...]:
+    count = (open_size(),)
+    return x.with_shape(count), x.with_dtype("int32"), TensorSpec(count, "int32")
+
+
 _unique = Primitive(
     "unique",
     forward=_unique_forward,
-    spec=lambda x: (
-        x.with_shape((None,)),
-        x.with_dtype("int32"),
-        TensorSpec((None,), "int32"),
-    ),
+    spec=_unique_spec,
     vjp=None,
     lowering=Custom("unique"),
     multiple=True,

@@ -17,7 +17,7 @@ from gtape.errors import (
 from gtape.ops import segmented
 from gtape.ops.common import Tensor, TensorLike, as_count, convert
 from gtape.ops.extrema import minimum
-from gtape.ops.indices import OutsideError
+from gtape.ops.indices import on_outside
 from gtape.ops.linear import cast
 from gtape.ops.shaping import reshape
 from gtape.ops.slicing import block
@@ -362,12 +362,14 @@ def bincount(
     length = _bins(arr, minlength, maxlength)
     places = reshape(minimum(cast(arr, "int64"), length), [math.prod(arr.shape)])
     counted = cast(places >= 0, "int64") if weights is None else weights
-    try:
+    with on_outside(
+        lambda error: ArgumentError(
+            f"bincount: {error.value} is negative",
+            "Count integers from 0 on",
+            error.origin,
+        )
+    ):
         out = segmented.total(reshape(counted, places.shape), places, length + 1)
-    except OutsideError as error:
-        raise ArgumentError(
-            f"bincount: {error.value} is negative", "Count integers from 0 on"
-        ) from None
     out = block(out, 0, 0, length)
     return cast(out, dtype) if weights is None else out
 
@@ -380,7 +382,4 @@ def _bins(arr: Tensor, minlength: Any, maxlength: Any) -> int:
     ]
     if most is not None and least is not None and least >= most:
         return most
-    way_out = "Give minlength and maxlength the same value"
-    array = segmented.known_values("bincount", arr, way_out)
-    length = max(int(array.max()) + 1 if array.size else 0, least or 0)
-    return length if most is None else min(length, most)
+    return segmented.number_of_rows("bincount", arr, False, least or 0, most)

@@ -15,7 +15,6 @@ from gtape.errors import (
     DTypeError,
     IndexRangeError,
     ShapeError,
-    TracingError,
 )
 from gtape.lowering import Custom, Scatter
 from gtape.ops.arithmetic import divide, divide_no_nan, multiply_no_nan
@@ -28,7 +27,8 @@ from gtape.ops.common import (
     vector_shape,
 )
 from gtape.ops.extrema import maximum
-from gtape.ops.indices import OutsideError, index, index_add
+from gtape.ops.indices import OutsideError, index, index_add, on_outside
+from gtape.ops.known import known_array, open_size
 from gtape.ops.linear import broadcast_to, cast, where
 from gtape.ops.logic import equal, logical_not
 from gtape.ops.math import sqrt
@@ -58,14 +58,54 @@ def converted(name: str, data: TensorLike, ids: TensorLike) -> tuple[Tensor, Ten
     return data, ids
 
 
-def known_values(name: str, values: Tensor, way_out: str) -> Any:
-    """Return the array of integers on which the shape of a result depends."""
-    array = getattr(values, "_array", values)
-    if not isinstance(array, (np.ndarray, np.generic)):
-        raise TracingError(
-            f"{name}: the size of the result depends on values not known yet", way_out
+def _count(
+    ids: Any, *, name: str, ascending: bool, least: int, most: int | None
+) -> int:
+    """Return how many rows there are, from an array of ids."""
+    if ascending and ids.size and (ids[0] < 0 or np.any(ids[1:] < ids[:-1])):
+        raise ArgumentError(
+            f"{name}: segment ids {ids.tolist()[:8]} are not sorted from 0 on",
+            f"Sort the data by them, or use gt.unsorted_{name} with num_segments",
         )
-    return array
+    if ids.size and ids.min() < 0:
+        raise ArgumentError(
+            f"{name}: {ids.min()} is negative", "Count integers from 0 on"
+        )
+    count = max(int(ids.max()) + 1 if ids.size else 0, least)
+    return count if most is None else min(count, most)
+
+
+_rows = Primitive(
+    "segment_rows",
+    forward=lambda ids, **attrs: np.arange(_count(ids, **attrs)),
+    spec=lambda ids, **attrs: TensorSpec((open_size(),), "int64"),
+    vjp=None,
+    lowering=Custom("segment_rows"),
+    why="it counts",
+)
+
+
+def number_of_rows(
+    name: str, ids: Tensor, ascending: bool, least: int = 0, most: int | None = None
+) -> int:
+    """Return how many rows there must be for ids, which depends on their values.
+
+    Args:
+        name: The operation, for messages.
+        ids: Integers.
+        ascending: Whether they must ascend from 0 on.
+        least: The least number.
+        most: The greatest.
+
+    Raises:
+        ArgumentError: If an id is negative, or they do not ascend where they should.
+    """
+    array = known_array(ids)
+    if array is not None:
+        return _count(array, name=name, ascending=ascending, least=least, most=most)
+    # A vector whose length is the number of rows: so a trace has a size for it.
+    rows = apply(_rows, ids, name=name, ascending=ascending, least=least, most=most)
+    return rows.shape[0]  # type: ignore[no-any-return]
 
 
 def sorted_arguments(
@@ -79,13 +119,7 @@ def sorted_arguments(
             f"{tuple(data.shape)}",
             "Give one id for each slice of the data along its first axis",
         )
-    array = known_values(name, ids, f"Use gt.unsorted_{name} with num_segments")
-    if array.size and (array[0] < 0 or np.any(array[1:] < array[:-1])):
-        raise ArgumentError(
-            f"{name}: segment ids {array.tolist()[:8]} are not sorted from 0 on",
-            f"Sort the data by them, or use gt.unsorted_{name} with num_segments",
-        )
-    return data, ids, int(array[-1]) + 1 if array.size else 0
+    return data, ids, number_of_rows(name, ids, ascending=True)
 
 
 def on_unsorted(
@@ -107,13 +141,17 @@ def on_unsorted(
         )
     rows = maximum(cast(reshape(ids, [math.prod(ids.shape)]), "int64"), -1) + 1
     slices = reshape(data, [*rows.shape, *data.shape[rank:]])
-    try:
-        out = combine(slices, rows, count + 1)
-    except OutsideError as error:
-        raise IndexRangeError(
-            f"{name}: segment id {error.value - 1} is not below num_segments {count}",
+
+    def said(error: OutsideError) -> IndexRangeError:
+        return IndexRangeError(
+            f"{name}: segment id {error.value - 1} is not below num_segments "
+            f"{error.size - 1}",
             "Use ids from 0 on; negative ones leave their slice out",
-        ) from None
+            error.origin,
+        )
+
+    with on_outside(said):
+        out = combine(slices, rows, count + 1)
     return block(out, 0, 1, count)
 
 

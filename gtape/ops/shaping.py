@@ -19,7 +19,9 @@ from gtape.ops.common import (
     normalize_axes,
     normalize_axis,
 )
+from gtape.ops.known import sizes_of
 from gtape.primitive import Primitive
+from gtape.sizes import is_open
 from gtape.spec import TensorSpec
 
 # --- Reshape --------------------------------------------------------------------------
@@ -46,7 +48,7 @@ _reshape = Primitive(
     "reshape",
     forward=lambda x, *, shape: x.reshape(shape),
     spec=lambda x, *, shape: x.with_shape(shape),
-    vjp=lambda g, _out, _x, *, shape: (reshape(g, _x.shape),),
+    vjp=lambda g, _out, _x, *, shape: (renamed_sizes(g, _x.shape),),
     lowering=Reindex(_reshape_views),
 )
 
@@ -72,15 +74,23 @@ def reshape(tensor: TensorLike, shape: Sequence[int] | int) -> Tensor:
     return apply(_reshape, x, shape=_solve_shape(x.shape, shape))
 
 
+def renamed_sizes(x: Tensor, shape: Sequence[Any]) -> Tensor:
+    """Return a tensor whose sizes are those of a shape when it runs, as one of it."""
+    return apply(_reshape, x, shape=tuple(shape))
+
+
 def _solve_shape(old: Sequence[int], shape: Any) -> tuple[int, ...]:
-    dims = as_ints("reshape", "shape", shape)
+    dims = as_ints("reshape", "shape", sizes_of(shape))
     total = math.prod(old)
     if dims.count(-1) > 1:
         raise ShapeError(f"reshape: shape {dims} has more than one -1", "Keep one")
+    unsure = any(map(is_open, (total, *dims)))  # then NumPy checks, when it runs
     if -1 in dims:
         known = math.prod(d for d in dims if d != -1)
-        guess = total // known if known > 0 else 0
+        guess = total // known if unsure or known > 0 else 0
         dims = tuple(guess if d == -1 else d for d in dims)
+    if unsure:
+        return dims
     if any(d < 0 for d in dims) or math.prod(dims) != total:
         raise ShapeError(
             f"reshape: {total} elements of shape {tuple(old)} do not fit shape {shape}",

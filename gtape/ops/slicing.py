@@ -12,7 +12,7 @@ from gtape.dispatch import apply
 from gtape.errors import ArgumentError, ArgumentTypeError, ShapeError
 from gtape.lowering import Reindex, View
 from gtape.ops.common import Tensor, TensorLike, as_ints, convert, normalize_axis
-from gtape.ops.shaping import expand_dims
+from gtape.ops.shaping import expand_dims, reshape, transpose
 from gtape.primitive import Primitive, same
 from gtape.spec import TensorSpec
 
@@ -235,11 +235,31 @@ def concat(values: Sequence[TensorLike] | TensorLike, axis: int = 0) -> Tensor:
         >>> gt.concat([[1, 2], [3]], axis=0)
         <gt.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
     """
+    rows = getattr(values, "__gtape_rows__", None)
+    if rows is not None:
+        return _concat_rows(rows(), axis)
     tensors = _several("concat", [values] if hasattr(values, "dtype") else values)
     rank = tensors[0].ndim
     if rank == 0:
         raise ShapeError("concat: scalars have no axis to join along", "Use gt.stack")
     return apply(_concat, *tensors, axis=normalize_axis("concat", axis, rank))
+
+
+def _concat_rows(rows: Tensor, axis: int) -> Tensor:
+    """Return the rows of a tensor, which stands for a list of them, joined."""
+    if rows.ndim == 1:
+        raise ShapeError("concat: scalars have no axis to join along", "Use gt.stack")
+    place = normalize_axis("concat", axis, rows.ndim - 1)
+    moved = swapped_to(rows, place)
+    shape = [*moved.shape]
+    shape[place : place + 2] = [shape[place] * shape[place + 1]]
+    return reshape(moved, shape)
+
+
+def swapped_to(x: Tensor, place: int) -> Tensor:
+    """Return a tensor with its first axis moved to a place."""
+    order = [*builtins.range(1, place + 1), 0, *builtins.range(place + 1, x.ndim)]
+    return transpose(x, order)
 
 
 def _several(name: str, values: Any) -> list[Any]:
@@ -271,6 +291,9 @@ def stack(values: Sequence[TensorLike], axis: int = 0) -> Tensor:
         >>> gt.stack([1., 2.])
         <gt.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
+    rows = getattr(values, "__gtape_rows__", None)
+    if rows is not None:
+        return swapped_to(rows(), normalize_axis("stack", axis, rows().ndim))
     tensors = _several("stack", values)
     for t in tensors:
         if t.shape != tensors[0].shape:

@@ -6,10 +6,10 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Iterator
-
-import numpy as np
+from typing import Any
 
 from gtape import dispatch
+from gtape.errors import TracingError
 from gtape.ops.common import Tensor
 from gtape.ops.draws import key_of
 
@@ -22,24 +22,47 @@ class State:
         counter: How often the generator has drawn.
     """
 
-    __slots__ = ("_lock", "counter", "seed")
+    __slots__ = ("counter", "seed", "turn")
 
     def __init__(self, seed: int, counter: int = 0) -> None:
-        self._lock = threading.Lock()
+        self.turn = threading.RLock()  # who draws holds it
         self.seed = seed
         self.counter = counter
 
     def advance(self) -> tuple[int, int]:
         """Return seed and counter for one draw, and count it; safe among threads."""
-        with self._lock:
+        with self.turn:
             found = self.seed, self.counter
             self.counter = (self.counter + 1) % 2**64
         return found
 
     def reset(self, seed: int, counter: int = 0) -> None:
         """Begin anew."""
-        with self._lock:
+        with self.turn:
             self.seed, self.counter = seed, counter
+
+    def begin(self, seed: int, counter: int = 0) -> None:
+        """Begin anew; in a trace, whenever the function comes by."""
+        interpreter: Any = dispatch.interpreter()
+        if hasattr(interpreter, "draw"):
+            cell = interpreter.trace.cell(self)
+            interpreter.region.touch(cell)
+            cell.write(key_of(seed, counter))
+        else:
+            self.reset(seed, counter)
+
+
+def need_numbers(what: str, hint: str) -> None:
+    """Refuse in a trace what needs the numbers of a state.
+
+    Raises:
+        TracingError: In a trace: they are known only when it runs.
+    """
+    if hasattr(dispatch.interpreter(), "draw"):
+        raise TracingError(
+            f"{what}: the state of a generator is known only when the function runs",
+            hint,
+        )
 
 
 class Script:
@@ -111,7 +134,10 @@ def next_key(state: State) -> Tensor:
 def _fresh_key(state: State) -> Tensor:
     """Return a new key; in a batch, one for each element."""
     interpreter = dispatch.interpreter()
+    draw = getattr(interpreter, "draw", None)
+    if draw is not None:  # a trace, in which the state is a value like any other
+        return draw(state)
     for_each = getattr(interpreter, "for_each", None)
     if for_each is None:
         return key_of(*state.advance())
-    return for_each(lambda: np.array(state.advance(), np.uint64))
+    return for_each(lambda: _fresh_key(state))

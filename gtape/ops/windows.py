@@ -175,7 +175,7 @@ def _named_padding(
                 "Give the padding as pairs (before, after)",
             )
         reach = (k - 1) * d + 1
-        total = reach - 1 if n is None else max((-(-n // s) - 1) * s + reach - n, 0)
+        total = reach - 1 if n is None else max(reach - 1 - (n - 1) % s, 0)
         pairs.append((total // 2, total - total // 2))
     return tuple(pairs)
 

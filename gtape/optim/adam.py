@@ -9,7 +9,8 @@ import numpy as np
 from gtape.ops.extrema import maximum
 from gtape.ops.math import sqrt
 from gtape.optim.arguments import in_range
-from gtape.optim.optimizer import Optimizer, Rate
+from gtape.optim.optimizer import Optimizer
+from gtape.optim.rates import Rate
 from gtape.optim.slots import Slots
 from gtape.optim.steps import scalar
 

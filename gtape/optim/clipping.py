@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gtape.errors import ArgumentError
@@ -10,55 +10,38 @@ from gtape.ops.extrema import clip_by_value, maximum
 from gtape.ops.linear import cast, reduce_sum
 from gtape.ops.math import sqrt
 
-Clip = Callable[[Sequence[Any]], list[Any]]
 
-
-def chosen(name: str, limits: Mapping[str, float | None]) -> Clip | None:
-    """Return what clips by the one limit that is given, or `None` where there is none.
+def check(name: str, limits: Mapping[str, float | None]) -> None:
+    """Require that at most one limit is given.
 
     Raises:
-        ArgumentError: If more than one is given.
+        ArgumentError: If there are more.
     """
-    given = {kind: limit for kind, limit in limits.items() if limit is not None}
+    given = [kind for kind, limit in limits.items() if limit is not None]
     if len(given) > 1:
         raise ArgumentError(
             f"{name}: {' and '.join(given)} are given",
             f"Use one of {', '.join(limits)}",
         )
-    for kind, limit in given.items():
-        return _KINDS[kind](limit)
-    return None
 
 
-def by_value(limit: float) -> Clip:
-    """Return a function that moves elements beyond -limit or limit to the bound."""
-
-    def clip(gradients: Sequence[Any]) -> list[Any]:
-        return [clip_by_value(g, -limit, limit) for g in gradients]
-
-    return clip
+def by_value(gradients: Sequence[Any], limit: float) -> list[Any]:
+    """Return gradients with elements beyond -limit or limit moved to the bound."""
+    return [clip_by_value(g, -limit, limit) for g in gradients]
 
 
-def by_norm(limit: float) -> Clip:
-    """Return a function that scales each gradient down to a norm of the limit."""
-
-    def clip(gradients: Sequence[Any]) -> list[Any]:
-        return [_scaled(g, limit, _sum_of_squares(g)) for g in gradients]
-
-    return clip
+def by_norm(gradients: Sequence[Any], limit: float) -> list[Any]:
+    """Return gradients, each scaled down to a norm of the limit."""
+    return [_scaled(g, limit, _sum_of_squares(g)) for g in gradients]
 
 
-def by_global_norm(limit: float) -> Clip:
-    """Return a function that scales all gradients alike, to a common norm of the limit.
+def by_global_norm(gradients: Sequence[Any], limit: float) -> list[Any]:
+    """Return gradients, all scaled alike, to a common norm of the limit.
 
     An infinite element makes the scale zero: it becomes NaN, and the others zero.
     """
-
-    def clip(gradients: Sequence[Any]) -> list[Any]:
-        total = sum(_sum_of_squares(g) for g in gradients)
-        return [_scaled(g, limit, total) for g in gradients]
-
-    return clip
+    total = sum(_sum_of_squares(g) for g in gradients)
+    return [_scaled(g, limit, total) for g in gradients]
 
 
 def _sum_of_squares(g: Any) -> Any:
@@ -69,10 +52,3 @@ def _sum_of_squares(g: Any) -> Any:
 
 def _scaled(g: Any, limit: float, squares: Any) -> Any:
     return g * cast(limit / maximum(sqrt(squares), limit), g.dtype)
-
-
-_KINDS = {
-    "clipnorm": by_norm,
-    "clipvalue": by_value,
-    "global_clipnorm": by_global_norm,
-}

@@ -8,17 +8,18 @@ records or traces, it works on bare arrays.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Self, TypeAlias
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gtape import dispatch, nest
-from gtape.dispatch import on_arrays
+from gtape.dispatch import on_arrays, services
 from gtape.dtypes import NumpyDType, as_numpy_dtype
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentError
 from gtape.ops.common import convert, one_of
+from gtape.ops.control import init_scope
 from gtape.ops.linear import cast
 from gtape.optim import clipping, steps
 from gtape.optim.arguments import (
@@ -27,21 +28,21 @@ from gtape.optim.arguments import (
     gradient_for,
     in_range,
     pairs_of,
-    takes_argument,
     variables_of,
     wide,
 )
 from gtape.optim.packs import Pack
+from gtape.optim.rates import HasRate, Rate
 from gtape.optim.slots import Slot, Slots, State
 from gtape.tape import GradientTape
 from gtape.variable import Variable
 
-Rate: TypeAlias = "float | Callable[..., Any] | Variable"
-"""A learning rate: a number, a function of the updates done so far, or a variable."""
 
-
-class Optimizer(ABC):
+class Optimizer(HasRate, ABC):
     """The base of all optimizers.
+
+    In a `gt.function` its attributes may change between calls as well: another number
+    for the learning rate is simply read, another value of the rest makes a new trace.
 
     A new rule is a subclass with `slots`, the names of what it remembers for each
     variable, and `update`, written with operators and gtape functions.
@@ -102,14 +103,13 @@ class Optimizer(ABC):
         self.clipnorm = _positive(self, "clipnorm", clipnorm)
         self.clipvalue = _positive(self, "clipvalue", clipvalue)
         self.global_clipnorm = _positive(self, "global_clipnorm", global_clipnorm)
-        self.clip = clipping.chosen(self.name, self._limits())
+        clipping.check(self.name, self._limits())
         self.scratch: dict[NumpyDType, Any] = {}
         self.packs: dict[NumpyDType, Pack] = {}
         self._iterations = Variable(
             np.int64(0), trainable=False, name=f"{self.name}/iterations"
         )
         self._states: dict[int, State] = {}  # by the key of the variable
-        self._now: tuple[Any, Any] | None = None  # step and rate while applying
 
     def _limits(self) -> dict[str, float | None]:
         return {
@@ -117,6 +117,16 @@ class Optimizer(ABC):
             "clipvalue": self.clipvalue,
             "global_clipnorm": self.global_clipnorm,
         }
+
+    def clip(self, gradients: list[Any]) -> list[Any]:
+        """Return gradients within the limits, where there are any."""
+        if self.clipnorm is not None:
+            return clipping.by_norm(gradients, self.clipnorm)
+        if self.clipvalue is not None:
+            return clipping.by_value(gradients, self.clipvalue)
+        if self.global_clipnorm is not None:
+            return clipping.by_global_norm(gradients, self.global_clipnorm)
+        return gradients
 
     # --- The rule ---------------------------------------------------------------------
 
@@ -165,51 +175,7 @@ class Optimizer(ABC):
         dtype = wide(as_numpy_dtype(value.dtype))
         return np.full(tuple(value.shape), self.initial(slot), dtype)[()]
 
-    def rate(self, step: Any) -> Any:
-        """Return the learning rate of an update: a number, or what a schedule returns.
-
-        Args:
-            step: The number of the update, from 1. A schedule is asked at step - 1, the
-                number of updates done before: an int, or a float64 tensor in a trace.
-        """
-        if self._now is not None and self._now[0] is step:
-            return self._now[1]
-        return self._rate_after(step - 1, eager=False)
-
-    def _rate_after(self, done: Any, eager: bool) -> Any:
-        """Return the learning rate after a number of updates; if eager, as a float."""
-        rate: Any = self._learning_rate
-        if type(rate) is float:
-            return rate
-        if isinstance(rate, Variable):
-            rate = convert(rate)
-        else:
-            rate = rate(done) if self._takes_step else rate()
-        return as_number(f"{self.name}: the learning rate", rate) if eager else rate
-
     # --- State ------------------------------------------------------------------------
-
-    @property
-    def learning_rate(self) -> Rate:
-        """The learning rate as it was given: a number, a schedule or a variable."""
-        return self._learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: Rate) -> None:
-        self._takes_step = False
-        if isinstance(value, Variable):
-            if value.ndim or not value.dtype.is_floating:
-                raise ArgumentError(
-                    f"{self.name}: learning_rate is a variable of shape "
-                    f"{tuple(value.shape)} and dtype {value.dtype}",
-                    "Use a scalar of a floating-point dtype",
-                )
-            self._learning_rate: Rate = value
-        elif callable(value):
-            self._takes_step = takes_argument(value)
-            self._learning_rate = value
-        else:
-            self._learning_rate = in_range(self, "learning_rate", value, "[0, inf)")
 
     @property
     def iterations(self) -> Variable:
@@ -232,10 +198,11 @@ class Optimizer(ABC):
         found = self._states.get(variable._key)
         if found is None:
             label = f"{self.name}/{variable.name.removesuffix(':0')}"
-            slots = [
-                Slot(self._start(name, variable._tensor), f"{label}/{name}")
-                for name in self.slots
-            ]
+            with init_scope():  # a trace finds them as if they had always been there
+                slots = [
+                    Slot(self._start(name, variable._tensor), f"{label}/{name}")
+                    for name in self.slots
+                ]
             found = self._states[variable._key] = State(variable, tuple(slots))
         found.check(self.name)
         return found
@@ -263,13 +230,12 @@ class Optimizer(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         states = list(self._states.values())  # the keys of copied variables are new
-        emptied: dict[str, Any] = {"scratch": {}, "packs": {}, "clip": None}
+        emptied: dict[str, Any] = {"scratch": {}, "packs": {}}
         return {**vars(self), "_states": states, **emptied}
 
     def __setstate__(self, contents: dict[str, Any]) -> None:
         vars(self).update(contents)
         self._states = {state.variable._key: state for state in contents["_states"]}
-        self.clip = clipping.chosen(self.name, self._limits())
 
     def __repr__(self) -> str:
         done = int(self._iterations._tensor._array)
@@ -348,39 +314,49 @@ class Optimizer(ABC):
             with tape:
                 if not callable(var_list):
                     tape.watch(var_list)
-                loss = loss()
+                loss = dispatch.invoke(loss)
         elif not isinstance(tape, GradientTape):
             raise ArgumentError(
                 f"minimize: the loss is a tensor, and there is no tape but {tape!r}",
                 "Give the tape that recorded it, or a function that computes the loss",
             )
-        variables = nest.flatten(var_list() if callable(var_list) else var_list)
+        variables = nest.flatten(
+            dispatch.invoke(var_list) if callable(var_list) else var_list
+        )
         gradients = tape.gradient(loss, variables)
         return self.apply_gradients(zip(gradients, variables, strict=True))
 
     def _apply(self, states: list[State], gradients: list[Any], eager: bool) -> None:
         """Apply with operations, for whoever records or traces them."""
-        if eager:
-            done: Any = int(self._iterations._tensor._array)
+        traced = services()
+        what = f"{self.name}: the learning rate"
+        if traced is not None:
+            iterations = convert(self._iterations)
+            step = traced.as_python(self.name, iterations) + 1
+            rate = traced.as_python(what, self._rate_after(step - 1))
+        elif eager:
+            step = int(self._iterations._tensor._array) + 1
+            rate = as_number(what, self._rate_after(step - 1))
         else:
             # Not as an integer, which would meet the numbers of rules and schedules as
             # float32.
-            done = cast(convert(self._iterations), np.float64)
-        step = done + 1
-        self._now = step, self._rate_after(done, eager)
+            step = cast(convert(self._iterations), np.float64) + 1
+            rate = self._rate_after(step - 1)
+        self._now = step, rate
         results = steps.with_operations(self, states, gradients, step)
         values = steps.constrained(states, [value for value, _ in results])
         for state, value, (_, slots) in zip(states, values, results, strict=True):
             state.variable.assign(value)
             for slot, new in slots:
                 slot.assign(new)
-        self._iterations.assign(cast(step, np.int64))
+        self._iterations.assign(cast(convert(step, np.int64), np.int64))
 
     def _apply_on_arrays(self, states: list[State], gradients: list[Any]) -> None:
         """Apply on bare arrays, which nobody sees."""
         done = int(self._iterations._tensor._array)
         step = done + 1
-        self._now = step, self._rate_after(done, eager=True)
+        rate = self._rate_after(done)
+        self._now = step, as_number(f"{self.name}: the learning rate", rate)
         arrays = [gradient._array for gradient in gradients]
         saved = steps.saved(states)
         results = on_arrays(steps.on_bare_arrays, self, states, arrays, step)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gtape.optim.arguments import in_range
-from gtape.optim.optimizer import Optimizer, Rate
+from gtape.optim.optimizer import Optimizer
+from gtape.optim.rates import Rate
 from gtape.optim.slots import Slots
 from gtape.optim.steps import scalar
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from gtape import dispatch
+from gtape.dispatch import services
 from gtape.dtypes import NumpyDType
 from gtape.ops.common import convert
 from gtape.ops.linear import cast
@@ -32,7 +34,7 @@ def scalar(value: Any, grad: Any) -> Any:
 
     Python numbers stay, since they adapt; what a schedule computes may be float64.
     """
-    return value if type(value) in (float, int) else cast(value, grad.dtype)
+    return cast(value, grad.dtype) if hasattr(value, "dtype") else value
 
 
 def with_operations(
@@ -40,13 +42,12 @@ def with_operations(
 ) -> list[Result]:
     """Compute with operations, for whoever records or traces them."""
     gradients = _fitted(cast, states, gradients)
-    if optimizer.clip is not None:
-        gradients = optimizer.clip(gradients)
+    gradients = optimizer.clip(gradients)
     results = []
     for (variable, kept), g in zip(states, gradients, strict=True):
         old = [convert(slot) for slot in kept]
         slots = Slots(zip(optimizer.slots, old, strict=True))
-        delta, slots = optimizer.update(g, slots, step)
+        delta, slots = dispatch.invoke(optimizer.update, g, slots, step)
         value = cast(convert(variable), g.dtype)
         if optimizer.weight_decay:
             shrink = optimizer.rate(step) * optimizer.weight_decay
@@ -62,8 +63,7 @@ def on_bare_arrays(
 ) -> list[Result]:
     """Compute the same on arrays; in-place rules change their slots right here."""
     gradients = _fitted(_cast, states, gradients)
-    if optimizer.clip is not None:
-        gradients = optimizer.clip(gradients)
+    gradients = optimizer.clip(gradients)
     decay = optimizer.weight_decay
     shrink = optimizer.rate(step) * decay if decay else 0.0
     results: list[Any] = [None] * len(states)
@@ -181,11 +181,17 @@ def constrained(
         before: The slots and their arrays before the update, where it was in place;
             they get these back if a constraint fails.
     """
+    traced = services()
+    if traced is not None:
+        for variable, _ in states:
+            traced.depends(variable, "constraint")
     try:
         return [
             value
             if variable.constraint is None
-            else variable._converted("constraint", variable.constraint(value))
+            else variable._converted(
+                "constraint", dispatch.invoke(variable.constraint, value)
+            )
             for (variable, _), value in zip(states, values, strict=True)
         ]
     except BaseException:

@@ -36,6 +36,7 @@ BASES = {
     "AssignError": (RuntimeError,),
     "ConversionError": (SyntaxError,),
     "TracingError": (TypeError,),
+    "UnboundNameError": (UnboundLocalError, NameError),
     "GraphError": (AssertionError,),
     "CompileError": (RuntimeError,),
     "GradientCheckError": (AssertionError,),

@@ -60,11 +60,13 @@ class Input:
         draw: (rng, shape) -> array, in float64, complex128, an integer dtype or bool.
         adapts: Whether the operand takes each of the record's dtypes in turn; otherwise
             it keeps the one it is drawn with.
+        grows: Whether it can be drawn in another shape.
     """
 
     shape: Shape
     draw: Draw
     adapts: bool = True
+    grows: bool = True
 
 
 def real(shape: Sequence[int] = (2, 3), low: float = -2.0, high: float = 2.0) -> Input:
@@ -119,6 +121,7 @@ def fixed(value: Any) -> Input:
         array.shape,
         lambda rng, s: np.broadcast_to(array, s).copy(),
         adapts=array.dtype.kind in "fc",
+        grows=array.size < 2,
     )
 
 
@@ -163,6 +166,9 @@ class Record:
         composed: Whether the operation has no primitive of its own.
         narrow_gradients: Set to False where gradients in float16 and bfloat16 make no
             sense.
+        grows: (rng, k) -> operands that are larger by k, where it is not enough to
+            make all sizes above 1 larger by k.
+        per_size: Why a trace holds for one size only, where it does.
     """
 
     primitive: str
@@ -182,6 +188,8 @@ class Record:
     kinks: Callable[..., Any] | None = None
     composed: bool = False
     narrow_gradients: bool = True
+    grows: Callable[[np.random.Generator, int], tuple[Array, ...]] | None = None
+    per_size: str = ""
 
     @property
     def id(self) -> str:
@@ -223,6 +231,19 @@ def draw(
         if _clear(record, arrays, attrs or {}):
             return tuple(arrays)
     raise AssertionError(f"{record.id}: a thousand draws all lie at kinks")
+
+
+def grown(record: Record, attrs: dict[str, Any], k: int) -> tuple[Array, ...]:
+    """Return operands whose sizes above 1 are larger by k; equal ones stay so."""
+    rng, dtype = rng_for(record), record.dtypes[0]
+    if record.grows is not None:
+        arrays = [np.asarray(a) for a in record.grows(rng, k)]
+        return tuple([_adapted(a, None, dtype, rng) for a in arrays])
+    assert not callable(record.inputs)
+    shapes = [tuple(d + k if d > 1 else d for d in i.shape) for i in record.inputs]
+    found = draw(record, rng, dtype, attrs, shapes)
+    assert found is not None, f"{dtype} is not a dtype of these inputs"
+    return found
 
 
 def _adapted(

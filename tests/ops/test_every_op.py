@@ -57,7 +57,13 @@ BROADCASTS = {
     ],
     3: [((2, 1), (3,), ()), ((), (2, 3), (2, 1)), ((3,), (2, 1), (1, 3))],
 }
-SIZED_BY_VALUES = {"argwhere", "unique"}  # whose specs leave sizes open
+SIZED_BY_VALUES = {  # whose specs leave sizes open
+    "argwhere",
+    "bound_in_axis",
+    "positions_below",
+    "segment_rows",
+    "unique",
+}
 MAX_LOWERED = 200  # elements of a result that plain Python walks through
 
 every = pytest.mark.parametrize("record", RECORDS, ids=lambda r: r.id)

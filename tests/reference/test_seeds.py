@@ -1,4 +1,4 @@
-"""The two seed lessons, line by line: S1 to S31 and the topics T1 to T6.
+"""The two seed lessons, line by line: S1 to S31 and the topics T1 to T8.
 
 Each test carries the code of its line. Where gtape decided otherwise than
 TensorFlow (S19, S26), the test holds gtape's decision.
@@ -396,6 +396,37 @@ def test_s28_implicit_value_and_gradients_evaluates_once(blend):
     assert len(calls) == 1
 
 
+def test_s29_in_functions(blend):
+    pairs = gt.implicit_gradients(lambda a, b: blend(a, b))
+    f = gt.function(lambda a, b: [g for g, _ in pairs(a, b)])
+    assert values(f(gt.constant(5.0), gt.constant(7.0))) == [5.0, 7.0]
+    assert values(f(5.0, 7.0)) == [5.0, 7.0]
+
+
+@gt.function
+def weighted(p1, a, p2, b):
+    return p1 * a + p2 * b
+
+
+def test_s29_the_others_in_functions(blend):
+    a, b = gt.constant(5.0), gt.constant(7.0)
+    by_arguments = gt.gradients_function(lambda a, b: blend(a, b))
+    assert values(gt.function(lambda a, b: by_arguments(a, b))(a, b)) == [2.0, 3.0]
+    chosen = gt.gradients_function(weighted, params=["p1", "p2"])
+    assert values(chosen(2.0, 5.0, 3.0, 7.0)) == [5.0, 7.0]
+    whole = gt.implicit_value_and_gradients(lambda a, b: blend(a, b))
+
+    @gt.function
+    def both(a, b):
+        value, pairs = whole(a, b)
+        return [value, *[g for g, _ in pairs]]
+
+    assert values(both(a, b)) == [31.0, 5.0, 7.0]
+    inner = gt.gradients_function(lambda a: a * a * a)
+    second = gt.gradients_function(lambda a: inner(a)[0])
+    assert gt.function(lambda a: second(a)[0])(gt.constant(2.0)).numpy() == 12.0
+
+
 def test_s31_value_and_gradients_function(blend):
     f = gt.value_and_gradients_function(lambda a, b: blend(a, b))
     v, (ga, gb) = f(5.0, 7.0)
@@ -626,12 +657,14 @@ class Line(gt.Module):
         return self.k * x + self.b
 
 
-def test_t5_adam_driven_by_a_tape():
+@pytest.mark.parametrize("run", [lambda f: f, gt.function], ids=["eager", "t8"])
+def test_t5_adam_driven_by_a_tape(run):
     m = Line()
     opt = gt.optim.Adam(0.1)
     x = gt.constant(np.linspace(-1, 1, 21).astype("float32"))
     y = 3.0 * x - 1.0
 
+    @run
     def step():
         with gt.GradientTape() as rec:
             cost = gt.reduce_mean((m(x) - y) ** 2)
@@ -656,13 +689,19 @@ FIRST_STEPS = {
 }
 
 
+@pytest.mark.parametrize("run", [lambda f: f, gt.function], ids=["eager", "t8"])
 @pytest.mark.parametrize("name", list(FIRST_STEPS))
-def test_t5_first_step_of_each_optimizer(name):
+def test_t5_first_step_of_each_optimizer(name, run):
     v = gt.Variable(1.0, dtype=gt.float64)
-    with gt.GradientTape() as rec:
-        cost = v * v
     opt = getattr(gt.optim, name)(learning_rate=0.1)
-    opt.apply_gradients([(rec.gradient(cost, v), v)])
+
+    @run
+    def step():
+        with gt.GradientTape() as rec:
+            cost = v * v
+        opt.apply_gradients([(rec.gradient(cost, v), v)])
+
+    step()
     np.testing.assert_allclose(1.0 - v.numpy(), FIRST_STEPS[name], rtol=1e-12)
 
 
@@ -678,8 +717,10 @@ def test_t6_module_lists_its_variables_sorted_by_attribute():
     assert re.fullmatch(r"k(_\d+)?:0", names[1])
 
 
-def test_t6_module_is_differentiable():
+@pytest.mark.parametrize("run", [lambda f: f, gt.function], ids=["eager", "t8"])
+def test_t6_module_is_differentiable(run):
     m = Line()
+    call = run(m)
     with gt.GradientTape() as rec:
-        y = m(gt.constant(3.0))
+        y = call(gt.constant(3.0))
     assert values(rec.gradient(y, list(m.trainable_variables))) == [1.0, 3.0]

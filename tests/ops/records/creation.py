@@ -1,6 +1,8 @@
 import numpy as np
 
+from gtape.dispatch import apply
 from gtape.ops.creation import constant, eye, fill, ones, ones_like, zeros, zeros_like
+from gtape.primitive import registry
 from tests.ops.harness import ANY, NUMBERS, Record, real
 
 RECORDS = [
@@ -58,5 +60,15 @@ RECORDS = [
         (),
         attrs=({"num_rows": 3, "num_columns": 2}, {"num_rows": 0, "num_columns": 2}),
         composed=True,
+    ),
+    Record(
+        "positions",
+        lambda size, dtype: apply(
+            registry()["positions"], size=size, dtype=np.dtype(dtype)
+        ),
+        lambda size, dtype: np.arange(size),
+        (),
+        attrs=({"size": 4, "dtype": "int64"}, {"size": 0, "dtype": "int32"}),
+        order=0,
     ),
 ]

@@ -9,7 +9,7 @@ SEED = [5, 2]
 
 
 def dropped(x, rate, noise_shape):
-    random.set_seed(5)
+    random.get_global_generator().reset(5)
     return dropout(x, rate, noise_shape)
 
 

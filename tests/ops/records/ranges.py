@@ -52,6 +52,7 @@ RECORDS = [
         lambda indices: one_hot(indices, 4),
         lambda indices: _coded(indices, 1.0, 0.0),
         (ints((2, 3), -2, 6),),
+        order=0,
         composed=True,
     ),
     Record(

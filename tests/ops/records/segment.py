@@ -152,4 +152,16 @@ RECORDS = [
         composed=True,
         atol=1e-2,
     ),
+    Record(
+        "segment_rows",
+        lambda ids, **attrs: apply(registry()["segment_rows"], ids, name="", **attrs),
+        lambda ids, ascending, least, most: np.arange(min(max(3, least), most or 99)),
+        (fixed(SORTED),),
+        attrs=(
+            {"ascending": True, "least": 0, "most": None},
+            {"ascending": False, "least": 5, "most": None},
+            {"ascending": False, "least": 5, "most": 4},
+        ),
+        order=0,
+    ),
 ]

@@ -1,0 +1,1 @@
+"""The graph IR: its classes, its text, its invariants, its oracle."""

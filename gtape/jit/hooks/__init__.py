@@ -1,0 +1,1 @@
+"""What converted code calls: Python values stay Python, traced ones become graph."""

@@ -1,0 +1,1 @@
+"""Running once with symbols, to build a graph."""

@@ -1,0 +1,303 @@
+"""`TracedNumber`: a Python int or float that is known only when the function runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gtape import dispatch
+from gtape.dtypes import as_dtype
+from gtape.errors import TracingError
+from gtape.interpreter import EagerInterpreter
+from gtape.jit.graph.ir import Literal
+from gtape.jit.tracing.symbol import Symbol
+from gtape.ops import arithmetic, linear, logic, rounding
+from gtape.ops.math import abs as absolute
+from gtape.ops.traced import PYTHON
+from gtape.sizes import is_size
+
+INT64 = as_dtype("int64").dtype
+FLOAT64 = as_dtype("float64").dtype
+
+
+class Pin(BaseException):
+    """Python needs the very number: what it comes from must be a constant instead.
+
+    Not an `Exception`, so that no handler of the user's takes it.
+
+    Args:
+        sources: What the number depends on: arguments by position, and loops.
+        number: The number that was asked for.
+    """
+
+    def __init__(self, sources: frozenset[Any], number: TracedNumber) -> None:
+        self.sources = sources
+        self.number = number
+
+
+class TracedNumber:
+    """A Python number of a function that is being traced, with Python's arithmetic.
+
+    Beside tensors it adapts to their dtype, as Python numbers do.
+
+    Args:
+        kind: int or float.
+        symbol: An int64 or float64 scalar.
+        sources: The arguments and loops it depends on, by which it can be pinned;
+            `None` if it depends on tensors, too.
+    """
+
+    __slots__ = ("kind", "sources", "symbol")
+
+    __array_ufunc__ = None  # NumPy arrays leave it to the operators below
+
+    def __init__(
+        self, kind: type, symbol: Symbol, sources: frozenset[Any] | None
+    ) -> None:
+        self.kind = kind
+        self.symbol = symbol
+        self.sources = sources
+
+    def pin(self, what: str = "the number") -> NoReturn:
+        """Ask for the trace to start again with this number as a constant.
+
+        Raises:
+            TracingError: If it comes from tensors, and nobody can know it, or if no
+                function is being traced.
+        """
+        if isinstance(dispatch.interpreter(), EagerInterpreter):
+            raise TracingError(
+                f"a traced {self.kind.__name__} is used outside the function that "
+                "traces it",
+                "Return it from the function",
+            )
+        if not self.sources:
+            raise TracingError(
+                f"Python needs {what} of a traced {self.kind.__name__}, which is known "
+                "only when the function runs",
+                "Index tensors with it, not lists, and keep it out of shapes",
+            )
+        raise Pin(self.sources, self)
+
+    # --- As a number ------------------------------------------------------------------
+
+    def __index__(self) -> int:
+        self.pin()
+
+    def __int__(self) -> int:
+        self.pin()
+
+    def __float__(self) -> float:
+        self.pin()
+
+    def __bool__(self) -> bool:
+        self.pin("the truth")
+
+    def __hash__(self) -> int:
+        self.pin()
+
+    def __format__(self, spec: str) -> str:
+        self.pin("the text")
+
+    def __str__(self) -> str:
+        self.pin("the text")
+
+    def __repr__(self) -> str:
+        return f"<a traced {self.kind.__name__}>"
+
+    @property
+    def real(self) -> TracedNumber:
+        """The number itself."""
+        return self
+
+    # --- Arithmetic -------------------------------------------------------------------
+
+    def __neg__(self) -> TracedNumber:
+        return self._like(arithmetic.negative(self.symbol))
+
+    def __pos__(self) -> TracedNumber:
+        return self
+
+    def __abs__(self) -> TracedNumber:
+        return self._like(absolute(self.symbol))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if self.kind is int:
+            return self
+        if digits is None:
+            out = dispatch.apply(PYTHON["round"], self.symbol)
+            return TracedNumber(int, out, self.sources)
+        return self._like(rounding.round(self.symbol * 10.0**digits) / 10.0**digits)
+
+    def __trunc__(self) -> TracedNumber:
+        return truncated(self)
+
+    def __floor__(self) -> TracedNumber:
+        return truncated(self._like(rounding.floor(self.symbol)))
+
+    def __ceil__(self) -> TracedNumber:
+        return truncated(self._like(rounding.ceil(self.symbol)))
+
+    def _like(self, symbol: Any) -> TracedNumber:
+        return TracedNumber(self.kind, symbol, self.sources)
+
+    def __eq__(self, other: object) -> Any:
+        return _compared(logic.equal, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _compared(logic.not_equal, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return _compared(logic.less, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _compared(logic.less_equal, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _compared(logic.greater, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _compared(logic.greater_equal, self, other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+
+def _operators() -> None:
+    """Give the class its two-operand operators."""
+    for name, short in (
+        ("add", "add"),
+        ("subtract", "sub"),
+        ("multiply", "mul"),
+        ("divide", "truediv"),
+        ("floordiv", "floordiv"),
+        ("mod", "mod"),
+        ("pow", "pow"),
+    ):
+        tensors = getattr(arithmetic, name)
+        setattr(TracedNumber, f"__{short}__", _operator(name, tensors, False))
+        setattr(TracedNumber, f"__r{short}__", _operator(name, tensors, True))
+
+
+def _operator(
+    name: str, tensors: Callable[..., Any], reflected: bool
+) -> Callable[..., Any]:
+    def operator(self: TracedNumber, other: Any) -> Any:
+        pair = (other, self) if reflected else (self, other)
+        if not is_number(other):
+            if isinstance(other, (np.ndarray, np.generic, complex)):
+                return tensors(*pair)
+            return NotImplemented
+        return _computed(name, tensors, pair)
+
+    return operator
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a Python int or float, traced or not."""
+    return type(value) is TracedNumber or type(value) in (int, float) or is_size(value)
+
+
+def as_number(value: Any) -> TracedNumber:
+    """Return a Python number as a traced one."""
+    if type(value) is TracedNumber:
+        return value
+    if is_size(value):
+        number: TracedNumber = value.owner.tensor(value)
+        return number
+    kind = float if isinstance(value, float) else int
+    dtype = FLOAT64 if kind is float else INT64
+    if kind is int and not -(2**63) <= value < 2**63:
+        raise TracingError(
+            f"the Python int {value} beside a traced one has more than 64 bits",
+            "Use a float",
+        )
+    literal = Literal(dtype.type(value))
+    return TracedNumber(kind, Symbol(literal), frozenset())
+
+
+def _computed(name: str, tensors: Callable[..., Any], pair: Sequence[Any]) -> Any:
+    x, y = as_number(pair[0]), as_number(pair[1])
+    sources = together(x, y)
+    whole = x.kind is int and y.kind is int
+    if name == "pow" and whole:
+        exponent = pair[1]
+        if type(exponent) is not int:
+            # Whether the result is an int depends on the sign of the exponent.
+            y.pin("the exponent")
+        whole = exponent >= 0
+    kind = int if whole and name != "divide" else float
+    if not (whole and name != "divide"):
+        x, y = as_float(x), as_float(y)
+    exact = kind is int or name in ("divide", "floordiv", "mod", "pow")
+    out = (
+        dispatch.apply(PYTHON[name], x.symbol, y.symbol)
+        if exact
+        else tensors(x.symbol, y.symbol)
+    )
+    return TracedNumber(kind, out, sources)
+
+
+def together(*numbers: TracedNumber) -> frozenset[Any] | None:
+    """Return what several numbers depend on."""
+    found: frozenset[Any] = frozenset()
+    for number in numbers:
+        if number.sources is None:
+            return None
+        found |= number.sources
+    return found
+
+
+def as_float(number: TracedNumber) -> TracedNumber:
+    """Return a traced number as a float."""
+    if number.kind is float:
+        return number
+    return TracedNumber(float, linear.cast(number.symbol, FLOAT64), number.sources)
+
+
+def truncated(number: TracedNumber) -> TracedNumber:
+    """Return a traced number as an int, rounded towards zero."""
+    if number.kind is int:
+        return number
+    out = dispatch.apply(PYTHON["truncate"], number.symbol)
+    return TracedNumber(int, out, number.sources)
+
+
+def _compared(compare: Callable[..., Any], x: TracedNumber, y: Any) -> Any:
+    if isinstance(y, float) and math.isinf(y) and x.kind is int:
+        x = as_float(x)
+    if not is_number(y):
+        if y is None or isinstance(y, (str, bytes, list, tuple, dict)):
+            return NotImplemented
+        return compare(x, y)
+    y = as_number(y)
+    if x.kind is not y.kind:
+        x, y = as_float(x), as_float(y)
+    out = compare(x.symbol, y.symbol)
+    return Truth(out._value, out._key, out._home, together(x, y))
+
+
+class Truth(Symbol):
+    """The truth of a comparison of Python numbers, which can be pinned like these."""
+
+    __slots__ = ("sources",)
+
+    def __init__(
+        self, value: Any, key: int, home: Any, sources: frozenset[Any] | None
+    ) -> None:
+        super().__init__(value, key, home)
+        self.sources = sources
+
+    def __bool__(self) -> bool:
+        if not self.sources or isinstance(self._value, Literal):
+            return super().__bool__()
+        raise Pin(self.sources, TracedNumber(int, self, self.sources))
+
+
+_operators()
