@@ -156,6 +156,25 @@ def map_and_filter_over_a_list(n: int, x: Any, y: Any) -> Any:
     return sum(kept) * kept[0]
 
 
+def bent(v: Any) -> Any:
+    if v > 0.0:
+        return v * v
+    return gt.sin(v)
+
+
+def mixed(a: Any, b: Any) -> Any:
+    if a > b:
+        return a * gt.cos(b)
+    return b - 0.3 * a
+
+
+@TARGETS.add(counted((0.7, 1.2), (-0.4, 0.3)), trips=(0, 1, 2))
+def functions_with_branches_passed_on(n: int, x: Any, y: Any) -> Any:
+    parts = list(map(bent, [x, y, x * y]))
+    largest = max(*parts, x, key=bent)
+    return functools.reduce(mixed, [*parts, largest], y * n) * largest
+
+
 @TARGETS.add(counted((0.7, 1.2), (-0.4, 0.3)), trips=(0, 1, 2))
 def products_and_chains_of_iterables(n: int, x: Any, y: Any) -> Any:
     total = x * n

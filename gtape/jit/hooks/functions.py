@@ -87,10 +87,16 @@ def _reversed(items: Any) -> Any:
 
 
 def _map(function: Function, *parts: Any) -> Any:
+    called = functools.partial(dispatch.invoke, function)
     zipped = _zip(*parts)
     if isinstance(zipped, Traced):
-        return Mapped(function, zipped)
-    return builtins.map(function, *parts)
+        return Mapped(called, zipped)
+    return builtins.map(called, *parts)
+
+
+def _reduce(function: Function, items: Any, *initial: Any) -> Any:
+    called = functools.partial(dispatch.invoke, function)
+    return functools.reduce(called, items, *initial)
 
 
 def _sum(items: Any, start: Any = 0) -> Any:
@@ -141,7 +147,7 @@ def _extreme(name: str, pick: Function, of_tensor: Function) -> Function:
 
     def extreme(*args: Any, **options: Any) -> Any:
         if options.get("key") is not None:
-            key = options["key"]
+            key = functools.partial(dispatch.invoke, options["key"])
             if not options.keys() <= {"key"}:
                 return plain(*args, **options)
             values = args if len(args) > 1 else list(args[0])
@@ -269,6 +275,7 @@ _BY_FUNCTION: dict[Any, Function] = {
     builtins.list: _list,
     builtins.tuple: _tuple,
     builtins.sorted: _sorted,
+    functools.reduce: _reduce,
 }
 
 
