@@ -11,6 +11,7 @@ import copy
 import functools
 import inspect
 import linecache
+import threading
 import tokenize
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +37,8 @@ _FUNCTION = "gt__function"
 _LAMBDA = "gt__lambda"
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: set for functions, not for class bodies
 _FUTURE = __future__.annotations.compiler_flag
+_PARSING = threading.RLock()  # garbage collected meanwhile may run code that parses
+_ATTEMPTS = 100
 
 
 class Place(NamedTuple):
@@ -145,7 +148,7 @@ def _alone(lines: Sequence[str], code: types.CodeType) -> Place | None:
         # Under an `if`, lines keep their columns and strings their spaces.
         indented = bool(block) and block[0][:1].isspace()
         text = "".join(["if 1:\n", *block] if indented else block)
-        tree = ast.parse(text)
+        tree = parsed(text)
     except (SyntaxError, IndexError, tokenize.TokenError):
         return None
     body = tree.body[0].body if indented else tree.body  # type: ignore[attr-defined]
@@ -162,11 +165,33 @@ def _alone(lines: Sequence[str], code: types.CodeType) -> Place | None:
     return Place(node, None if around == "<locals>" else around)
 
 
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree of a text, one thread at a time.
+
+    CPython 3.11 and 3.12 count the depth of the trees of all threads in one place,
+    and raise SystemError when another thread has changed it (gh-106905). The lock
+    keeps gtape's threads apart; parsing again is for threads that are not gtape's.
+
+    Args:
+        text: The source of a module.
+
+    Raises:
+        SyntaxError: The text is not Python.
+    """
+    with _PARSING:
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return ast.parse(text)
+            except SystemError:
+                continue
+        return ast.parse(text)
+
+
 @functools.lru_cache(maxsize=16)
 def _places(text: str) -> dict[int, tuple[Place, ...]]:
     """Return the definitions of a file by their first line."""
     found: dict[int, tuple[Place, ...]] = {}
-    for place in _definitions(ast.parse(text), None):
+    for place in _definitions(parsed(text), None):
         node = place.node
         line = node.lineno
         if not isinstance(node, ast.Lambda) and node.decorator_list:
