@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from gtape import dispatch, nest
 from gtape.errors import (
@@ -205,4 +205,4 @@ def grad_pass_through(f: F) -> F:
         [fresh] = record_rule([value], [out], lambda g, out, inputs: [g[0]])
         return fresh
 
-    return wrapper  # type: ignore[return-value]  # keeps the name of f's argument
+    return cast("F", wrapper)  # f's own type keeps the name of its argument

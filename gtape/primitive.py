@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from gtape.dtypes import (
     Kind,
@@ -137,6 +137,15 @@ class Primitive:
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
+
+
+def only_recorded(*args: Any, **attrs: Any) -> NoReturn:
+    """Stand for the computation and the shapes of an operation that only tapes see.
+
+    Such an operation is told to recorders when its results are there; a call of this is
+    a mistake in gtape.
+    """
+    raise AssertionError("the operation is recorded, never run")
 
 
 def _keeps(vjp: VjpRule | None) -> tuple[bool, tuple[bool, ...], bool]:

@@ -56,7 +56,7 @@ class StandIn(Variable):
         # Tapes and regions only want a label for their messages.
         asks = sys._getframe(1).f_code.co_filename
         if is_tracing() and not asks.startswith(_LABELS):
-            raise Pin(frozenset((self._place,)), self)  # type: ignore[arg-type]
+            raise Pin(frozenset((self._place,)), self)
         return f"{self._name}:0"
 
     def __gtape_tensor__(self) -> Any:

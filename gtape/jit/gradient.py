@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from gtape import dispatch
 from gtape.batching import NeedsValue
@@ -21,7 +21,7 @@ from gtape.jit.reverse import Reverse, reverse_of
 from gtape.jit.tracing.state import Services, check_guard
 from gtape.jit.tracing.tracer import Tracer
 from gtape.lowering import Custom
-from gtape.primitive import Primitive
+from gtape.primitive import Primitive, only_recorded
 from gtape.sizes import Unknown, is_size
 
 Mask = tuple[bool, ...]
@@ -151,10 +151,6 @@ def sizes_of(graph: Graph, arrays: Sequence[Any]) -> dict[Unknown, int]:
 # --- As an operation ------------------------------------------------------------------
 
 
-def _never(*args: Any, **attrs: Any) -> NoReturn:
-    raise NotImplementedError
-
-
 def _vjp(
     g: Sequence[Any],
     _out: Sequence[Any],
@@ -199,8 +195,8 @@ class Call(Primitive):
     def __init__(self, name: str) -> None:
         super().__init__(
             name,
-            forward=_never,
-            spec=_never,
+            forward=only_recorded,
+            spec=only_recorded,
             vjp=_vjp,
             lowering=Custom("call"),
             multiple=True,

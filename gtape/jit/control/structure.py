@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from gtape.batching import NeedsValue
 from gtape.dispatch import interpreter
@@ -14,12 +14,8 @@ from gtape.lowering import Custom
 from gtape.ops.linear import broadcast_to
 from gtape.ops.math import conj
 from gtape.ops.shaping import renamed_sizes
-from gtape.primitive import Primitive
+from gtape.primitive import Primitive, only_recorded
 from gtape.sizes import is_size, same_shape, same_size
-
-
-def _never(*args: Any, **attrs: Any) -> NoReturn:
-    raise NotImplementedError
 
 
 class Structure(Primitive):
@@ -39,8 +35,8 @@ class Structure(Primitive):
     ) -> None:
         super().__init__(
             name,
-            forward=_never,
-            spec=_never,
+            forward=only_recorded,
+            spec=only_recorded,
             vjp=vjp,
             lowering=Custom(name),
             multiple=True,

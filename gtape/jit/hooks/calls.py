@@ -16,6 +16,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.errors import PACKAGE, ConversionError, Origin, TracingError
+from gtape.jit.control.structure import tracer
 from gtape.jit.graph.rewrite import has_effect
 from gtape.jit.hooks.branches import choose
 from gtape.jit.hooks.captures import (
@@ -280,7 +281,7 @@ def _of_container(owner: Any, method: Any, args: Any, kwargs: Any) -> Any:
 
 def _run(hooks: Any, function: Any, args: Any, kwargs: Any, root: bool = False) -> Any:
     """Call a function of the user's in the trace."""
-    trace = dispatch.interpreter().trace  # type: ignore[attr-defined]
+    trace = tracer().trace
     code = function.__code__
     depth = trace.depths.get(code, 0)
     if depth:

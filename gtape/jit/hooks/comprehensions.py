@@ -245,6 +245,6 @@ def _result(found: Any, name: str) -> Any:
             if not there:
                 raise ValueError(text)
 
-        at_run_time((), host, found.defined)  # type: ignore[arg-type]
+        at_run_time((), host, found.defined)
         return found.value
     return found

@@ -63,7 +63,8 @@ class Text:
             "Use it in print, raise or assert",
         )
 
-    __format__ = __str__  # type: ignore[assignment]
+    def __format__(self, spec: str) -> str:
+        return str(self)
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
@@ -150,23 +151,19 @@ class Late:
         return self._plan(list(arrays))
 
 
-def at_run_time(values: Any, function: Callable[[Any], None], *first: Any) -> None:
+def at_run_time(values: Any, function: Callable[..., None], *first: Any) -> None:
     """Call a function with values when the program comes by.
 
     Args:
         values: What it is called with; traced values in it are filled in.
-        function: The function.
-        *first: Symbols whose arrays it gets before.
+        function: The function: (the arrays of `first`, the values) -> None.
+        *first: Symbols.
     """
     late = Late(values)
     count = len(first)
 
     def host(*arrays: Any) -> None:
-        now = late.now(arrays[count:])
-        if count:
-            function(*arrays[:count], now)  # type: ignore[call-arg]
-        else:
-            function(now)
+        function(*arrays[:count], late.now(arrays[count:]))
 
     with dispatch.running(dispatch.interpreter(), ()):
         call_host(host, *first, *late.tensors)
@@ -301,7 +298,7 @@ def there(value: Any, error: Callable[[Origin], BaseException]) -> Any:
             add_place(missing, place)
             raise missing
 
-    at_run_time((), host, value.defined)  # type: ignore[arg-type]
+    at_run_time((), host, value.defined)
     return value.value
 
 

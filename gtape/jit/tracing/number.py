@@ -30,10 +30,10 @@ class Pin(BaseException):
 
     Args:
         sources: What the number depends on: arguments by position, and loops.
-        number: The number that was asked for.
+        number: The number that was asked for, or the variable whose name was.
     """
 
-    def __init__(self, sources: frozenset[Any], number: TracedNumber) -> None:
+    def __init__(self, sources: frozenset[Any], number: Any) -> None:
         self.sources = sources
         self.number = number
 
