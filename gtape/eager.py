@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from gtape import dispatch
 from gtape.conversion import Array
 from gtape.dtypes import DType, as_dtype, as_numpy_dtype
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError
 from gtape.ops import indexing, numpy_protocol
 from gtape.spec import TensorShape
 from gtape.tensor import Tensor
@@ -52,31 +52,6 @@ class EagerTensor(Tensor):
         """The number of axes."""
         ndim: int = self._array.ndim
         return ndim
-
-    @property
-    def device(self) -> str:
-        """Where the elements are: "cpu"."""
-        return "cpu"
-
-    def get_shape(self) -> TensorShape:
-        """Return the sizes of the axes."""
-        return self.shape
-
-    def set_shape(self, shape: Sequence[int | None]) -> None:
-        """Require a shape; `None` stands for any size.
-
-        Raises:
-            ShapeError: If the tensor has another one.
-        """
-        if not self.shape.is_compatible_with(TensorShape(shape)):
-            raise ShapeError(
-                f"set_shape: a tensor of shape {tuple(self.shape)} for shape {shape}",
-                "Use gt.reshape to change the shape",
-            )
-
-    def cpu(self) -> EagerTensor:
-        """Return the tensor, whose elements are in the memory of the CPU."""
-        return self
 
     def numpy(self) -> Any:
         """Return the elements as an array of one's own, or a NumPy scalar for rank 0.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from gtape import dispatch
-from gtape.errors import ArgumentTypeError, AttributeMissingError
+from gtape.errors import ArgumentTypeError, AttributeMissingError, ShapeError
 from gtape.lazy import difflib
 from gtape.ops import arithmetic, indexing, linalg, logic, math, rounding
 from gtape.ops.common import as_int
+from gtape.spec import TensorShape
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -207,6 +208,34 @@ class Tensor(Operators):
     """
 
     __slots__ = ()
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: "cpu"."""
+        return "cpu"
+
+    def get_shape(self) -> TensorShape:
+        """Return the sizes of the axes."""
+        return TensorShape(self.shape)
+
+    def set_shape(self, shape: Any) -> None:
+        """Require a shape; `None` stands for any size.
+
+        Args:
+            shape: A size or `None` for each axis.
+
+        Raises:
+            ShapeError: If the tensor has another one.
+        """
+        if not self.get_shape().is_compatible_with(TensorShape(shape)):
+            raise ShapeError(
+                f"set_shape: a tensor of shape {tuple(self.shape)} for shape {shape}",
+                "Use gt.reshape to change the shape",
+            )
+
+    def cpu(self) -> Self:
+        """Return the tensor, whose elements are in the memory of the CPU."""
+        return self
 
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:

@@ -11,7 +11,6 @@ from gtape.dtypes import DType, as_dtype
 from gtape.errors import (
     ArgumentTypeError,
     AttributeMissingError,
-    ShapeError,
     TracingError,
 )
 from gtape.jit.graph.ir import Atom, Literal
@@ -62,31 +61,6 @@ class Symbol(Tensor):
     def ndim(self) -> int:
         """The number of axes."""
         return len(self._value.shape)
-
-    @property
-    def device(self) -> str:
-        """Where the elements will be: "cpu"."""
-        return "cpu"
-
-    def get_shape(self) -> TensorShape:
-        """Return the sizes of the axes."""
-        return self.shape
-
-    def set_shape(self, shape: Any) -> None:
-        """Require a shape; `None` stands for any size.
-
-        Raises:
-            ShapeError: If the tensor has another one.
-        """
-        if not self.shape.is_compatible_with(TensorShape(shape)):
-            raise ShapeError(
-                f"set_shape: a tensor of shape {tuple(self.shape)} for shape {shape}",
-                "Use gt.reshape to change the shape",
-            )
-
-    def cpu(self) -> Symbol:
-        """Return the tensor itself."""
-        return self
 
     # --- What a traced tensor does not have -------------------------------------------
 
