@@ -18,7 +18,7 @@ from gtape.jit.hooks.facade import HOOKS
 from gtape.jit.hooks.functional import ControlServices
 from gtape.jit.hooks.functions import TENSORS, is_traced
 from gtape.jit.hooks.host import HostServices
-from gtape.jit.hooks.sequences import Range, as_int
+from gtape.jit.hooks.sequences import Range, traced_int
 from gtape.jit.tracing.number import FLOAT64, INT64, TracedNumber, as_float, as_number
 from gtape.jit.tracing.state import Cell
 from gtape.jit.tracing.symbol import Symbol
@@ -59,7 +59,7 @@ class TracingServices(ControlServices, HostServices):
             first, end, step = [_as_float(n) for n in named]
             count = _ceiling((end - first) / step)
         else:
-            first, end, step = [as_int("range", n) for n in named]
+            first, end, step = [traced_int("range", n) for n in named]
             count = as_number(Range(first, end, step).length)
             first, step = as_number(first), as_number(step)
 

@@ -334,9 +334,9 @@ def _bound(name: str, argument: str, value: Any) -> Any:
         ArgumentTypeError: If it is no integer scalar.
     """
     traced = services()
-    if traced is None or isinstance(value, (bool, float)):
+    if traced is None:
         return as_int(name, argument, value)
-    return traced.integer(f"{name}: {argument}", value)
+    return traced.integer(name, argument, value)
 
 
 def fori_loop(

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import gtape as gt
-from gtape.errors import ArgumentError, ArgumentTypeError, DTypeError, ShapeError
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DTypeError,
+    RangeError,
+    ShapeError,
+)
 
 X = np.array([0.6, -0.4, 1.3])
 
@@ -134,6 +140,28 @@ WRONG = [
         ArgumentTypeError,
         "fori_loop: upper",
         lambda x: gt.fori_loop(0, x[0], lambda i, x: x, x),
+    ),
+    *[
+        broken(
+            f"bound {value!r}",
+            ArgumentTypeError,
+            "fori_loop: upper",
+            lambda x, value=value: gt.fori_loop(0, value, lambda i, x: x, x),
+        )
+        for value in ("a", None, 1j, [1], np.float32(2.0), True, np.array([1, 2]))
+    ],
+    broken(
+        "limit, a text",
+        ArgumentTypeError,
+        "while_loop: maximum_iterations",
+        lambda x: gt.while_loop(lambda x: True, lambda x: x, [x], "a"),
+    ),
+    broken(
+        "too many trips",
+        RangeError,
+        "range: 1180591620717411303424 numbers are more than",
+        lambda x: gt.fori_loop(0, 2**70, lambda i, x: x, x),
+        eager=False,
     ),
     broken(
         "accumulator",

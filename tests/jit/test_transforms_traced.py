@@ -326,3 +326,24 @@ def test_a_map_reads_and_assigns_to_variables() -> None:
     with gt.GradientTape() as tape:
         y = gt.reduce_sum(traced(x))
     np.testing.assert_allclose(tape.gradient(y, v), np.sum(X))
+
+
+# --- NaN times nothing ----------------------------------------------------------------
+
+
+def slope_and_curvature(x: Any) -> Any:
+    with gt.GradientTape() as outer:
+        outer.watch(x)
+        with gt.GradientTape() as inner:
+            inner.watch(x)
+            y = gt.reduce_sum(gt.where(x > 0.0, gt.sqrt(x), 0.0) * x)
+        slope = inner.gradient(y, x)
+    return slope, outer.gradient(slope, x)
+
+
+def test_second_derivatives_where_the_first_has_masked_a_nan():
+    x = gt.constant([0.0, 4.0], dtype="float64")  # x ** 1.5
+    for f in (slope_and_curvature, gt.function(slope_and_curvature)):
+        slope, curvature = f(x)
+        np.testing.assert_allclose(slope.numpy(), [0.0, 3.0], rtol=1e-15)
+        np.testing.assert_allclose(curvature.numpy(), [0.0, 0.375], rtol=1e-15)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gtape.eager import EagerTensor
 from gtape.errors import ArgumentTypeError, TracingError
 from gtape.jit.control.loops import close_for
 from gtape.jit.control.structure import tracer
@@ -12,13 +13,15 @@ from gtape.jit.hooks.attempts import packed
 from gtape.jit.hooks.branches import choose
 from gtape.jit.hooks.fors import for_stmt
 from gtape.jit.hooks.loops import finish, settle, while_stmt
-from gtape.jit.hooks.sequences import as_int, ranged
+from gtape.jit.hooks.sequences import ranged, traced_int
 from gtape.jit.tracing.number import TracedNumber, as_number
 from gtape.jit.tracing.region import Diverged
 from gtape.jit.tracing.symbol import Symbol
 from gtape.ops.carry import Carry
+from gtape.ops.common import as_int
 from gtape.ops.shaping import renamed_sizes
 from gtape.sizes import is_size
+from gtape.variable import Variable
 
 Thunk = Callable[[], Any]
 
@@ -49,15 +52,20 @@ class ControlServices:
         for_stmt(items, assign, trip, test, carry.get, carry.set, carry.labels)
 
     @staticmethod
-    def integer(what: str, value: Any) -> Any:
-        """Return an integer scalar as an int or as a traced int.
+    def integer(name: str, argument: str, value: Any) -> Any:
+        """Return an argument, an integer scalar, as an int or as a traced int.
 
         Raises:
             ArgumentTypeError: If it is something else.
         """
-        if isinstance(value, TracedNumber) and value.kind is float:
-            raise ArgumentTypeError(f"{what}: a float is no integer", "Use int(x)")
-        return as_int(what, value)
+        what = f"{name}: {argument}"
+        if isinstance(value, TracedNumber):
+            if value.kind is float:
+                raise ArgumentTypeError(f"{what}: a float is no integer", "Use int(x)")
+            return value
+        if isinstance(value, (Symbol, EagerTensor, Variable)):
+            return traced_int(what, value)
+        return as_int(name, argument, value)
 
     @staticmethod
     def stacked(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gtape import dispatch
 from gtape.eager import EagerTensor
-from gtape.errors import ArgumentError, ArgumentTypeError, TracingError
+from gtape.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    RangeError,
+    TracingError,
+)
 from gtape.jit.tracing.number import (
     INT64,
     TracedNumber,
@@ -21,6 +27,9 @@ from gtape.jit.tracing.symbol import Symbol
 from gtape.ops import extrema, linear
 from gtape.sizes import is_at_least, is_size, same_size
 from gtape.variable import Variable
+
+MOST = 2**63 - 1
+"""The largest number of trips."""
 
 
 class Traced(ABC):
@@ -107,7 +116,13 @@ class Range(Traced):
 def _count(start: Any, stop: Any, step: Any) -> Any:
     """Return how many numbers a range has."""
     if all(type(p) is int for p in (start, stop, step)):
-        return len(range(start, stop, step))
+        count = max(0, -((start - stop) // step)) if step else 0
+        if count > MOST:
+            raise RangeError(
+                f"range: {count} numbers are more than a traced loop can count",
+                "Use a while statement",
+            )
+        return count
     if type(step) is not int:
         as_number(step).pin("the step of a range")
     if step == 0:
@@ -238,7 +253,7 @@ def as_traced(iterable: Any) -> Traced | None:
     return None
 
 
-def as_int(what: str, value: Any) -> Any:
+def traced_int(what: str, value: Any) -> Any:
     """Return an argument of `range` as an int or a traced int."""
     if is_number(value):
         return value
@@ -251,12 +266,12 @@ def as_int(what: str, value: Any) -> Any:
                 "Use an integer scalar",
             )
         return TracedNumber(int, linear.cast(symbol, INT64), None)
-    return value.__index__()
+    return operator.index(value)
 
 
 def ranged(*args: Any) -> Any:
     """Return what `range` returns, or a traced range."""
-    numbers = [as_int("range", a) for a in args]
+    numbers = [traced_int("range", a) for a in args]
     if all(type(n) is int for n in numbers):
         return range(*numbers)
     for number in numbers:

@@ -100,6 +100,8 @@ def _involution(node: Op, made: Made) -> Result:
 def _abs(node: Op, made: Made) -> Result:
     """|-x| is |x|, and of that the absolute value is itself."""
     x = node.inputs[0]
+    if x.dtype.kind == "u":  # |x| is x, and -x is another number
+        return x
     if made_by(x, made, "abs") is not None:
         return x
     inner = made_by(x, made, "negative")

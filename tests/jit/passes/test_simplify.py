@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import gtape as gt
 from gtape.jit.graph.interpret import interpret
 from gtape.jit.graph.ir import Graph
 from gtape.jit.graph.verify import verify
@@ -266,3 +267,10 @@ def test_lossless_casts(source, target):
         there = numbers.astype(b)
     kept = [x.item() for x in numbers] == [x.item() for x in there]
     assert keeps_all(a, b) == kept
+
+
+def test_the_absolute_value_of_unsigned_numbers_is_themselves():
+    x = np.array([0, 1, 200], np.uint8)
+    negated = gt.function(lambda x: gt.abs(-x))(gt.constant(x))
+    np.testing.assert_array_equal(negated, np.array([0, 255, 56], np.uint8))
+    np.testing.assert_array_equal(gt.function(gt.abs)(gt.constant(x)), x)

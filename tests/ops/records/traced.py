@@ -69,7 +69,13 @@ RECORDS = [
         dtypes=FLOATS,
         elementwise=True,
     ),
-    Record("reread", lambda x: reread(x, x), lambda x: x, (real((2, 3)),)),
+    Record(
+        "reread",
+        reread,
+        lambda value, source: value,
+        (real((2, 3)), real((2, 3))),
+        order=0,
+    ),
     Record("host", _called, lambda x: x, (real((2, 3)),), order=0),
     Record(
         "next_state",
