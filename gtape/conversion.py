@@ -65,7 +65,7 @@ def _own(array: Any, wanted: NumpyDType | None) -> Array:
     if wanted.kind in "iu" and not np.can_cast(source, wanted) and array.size:
         for value in (array.min(), array.max()):
             if not np.iinfo(wanted).min <= int(value) <= np.iinfo(wanted).max:
-                raise _out_of_range(value, wanted)
+                raise out_of_range(value, wanted)
     with np.errstate(over="ignore"):
         return np.array(array, dtype=wanted, subok=False)
 
@@ -177,7 +177,7 @@ def filled(
             wide = np.float64 if target.kind == "V" else target
             return np.array(value, dtype=wide).astype(target, copy=False)
     except OverflowError:
-        raise _out_of_range(value, target) from None
+        raise out_of_range(value, target) from None
     except MemoryError:
         raise TensorMemoryError(
             f"{short(value)} does not fit into memory", "Use less at once"
@@ -197,7 +197,8 @@ def _counted(value: range) -> Array:
     return np.arange(value.start, value.stop, value.step, dtype=np.int64)
 
 
-def _out_of_range(value: Any, target: NumpyDType) -> RangeError:
+def out_of_range(value: Any, target: NumpyDType) -> RangeError:
+    """Return the error of an integer that a dtype cannot hold."""
     limits = as_dtype(target).real_dtype
     return RangeError(
         f"{short(value)} is out of the range of {as_dtype(target)}, "

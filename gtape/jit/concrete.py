@@ -68,9 +68,10 @@ class Concrete:
             self.writes = Writes(trace, packer, arguments)
             cells = [c for c in trace.cells.values() if c.current is not c.entry]
             final = [cell.current for cell in cells]
+            # Before arguments that were assigned to by item are again what they were.
+            atoms = [trace.root.atom(s) for s in (*packer.symbols, *final)]
             trace.root.region.restore()
         self._first_cell = len(packer.symbols)
-        atoms = [trace.root.atom(s) for s in (*packer.symbols, *final)]
         graph = trace.root.builder.close(atoms)
         self.program = Program(graph, count, name, trace.services, optimize)
         self.captures = lasting(trace)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from gtape.conversion import out_of_range
 from gtape.dispatch import apply
 from gtape.dtypes import NumpyDType
-from gtape.errors import DivisionError, DTypeError, RangeError
+from gtape.errors import ArgumentError, DivisionError, DTypeError, RangeError
 from gtape.lowering import Custom, Map
 from gtape.ops.common import Tensor
-from gtape.ops.linear import where
+from gtape.ops.linear import cast, where
 from gtape.ops.logic import equal, is_nan, logical_and
 from gtape.primitive import Primitive
 from gtape.spec import TensorSpec, broadcast_shapes
@@ -39,6 +40,7 @@ def size_tensor(size: Any, dtype: NumpyDType) -> Tensor:
 # where that would leave 64 bits or raise, so does this, instead of giving another
 # number.
 
+_BITS = 64
 _INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
 
 
@@ -54,6 +56,12 @@ def _as_python(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             ) from None
         except OverflowError:
             raise _too_large(name, xs) from None
+        except ValueError as error:
+            numbers = " and ".join([str(x) for x in xs])
+            raise ArgumentError(
+                f"{name}: {error}, of the Python numbers {numbers}",
+                "Check them first",
+            ) from None
         if isinstance(out, complex):
             raise DTypeError(
                 f"{name}: a complex result of the Python numbers {xs[0]} and {xs[1]}",
@@ -74,6 +82,12 @@ def _too_large(name: str, xs: Any) -> RangeError:
         f"{name}: the result of the Python numbers {numbers} is too large for 64 bits",
         "Use floats, or a loop whose number of trips is a Python int of 8 or less",
     )
+
+
+def _shifted(x: int, count: int) -> int:
+    if x and count > _BITS:  # Python would make a number of count digits first
+        raise OverflowError
+    return x << count
 
 
 def _python(name: str, function: Callable[..., Any], dtype: str | None) -> Primitive:
@@ -98,10 +112,42 @@ PYTHON = {
     "floordiv": _python("floordiv", operator.floordiv, None),
     "mod": _python("mod", operator.mod, None),
     "pow": _python("pow", operator.pow, None),
+    "negative": _python("negative", operator.neg, None),
+    "abs": _python("abs", abs, None),
+    "bitwise_and": _python("bitwise_and", operator.and_, None),
+    "bitwise_or": _python("bitwise_or", operator.or_, None),
+    "bitwise_xor": _python("bitwise_xor", operator.xor, None),
+    "left_shift": _python("left_shift", _shifted, None),
+    "right_shift": _python("right_shift", operator.rshift, None),
     "truncate": _python("truncate", int, "int64"),
+    "round_to": _python("round_to", round, None),
     "round": _python("round", round, "int64"),
 }
 """The operations of Python's numbers, by the name of the tensors' operation."""
+
+
+def _fitting(x: Any, *, dtype: NumpyDType) -> Any:
+    out = dtype.type(x)
+    if out != x:
+        raise out_of_range(x.item(), dtype)
+    return out
+
+
+_fit = Primitive(
+    "python_fit",
+    forward=_fitting,
+    spec=lambda x, *, dtype: TensorSpec((), dtype),
+    vjp=None,
+    lowering=Custom("python_fit"),
+    why="a Python number is a constant for tapes",
+)
+
+
+def fitted(x: Tensor, dtype: NumpyDType) -> Tensor:
+    """Return a Python number as a scalar of a dtype, for ints only if that has it."""
+    if x.dtype.kind == "i" and dtype.kind in "iu" and x.dtype.dtype != dtype:
+        return apply(_fit, x, dtype=dtype)
+    return cast(x, dtype)
 
 
 # --- Masks ----------------------------------------------------------------------------

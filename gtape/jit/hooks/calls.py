@@ -144,7 +144,7 @@ def call(hooks: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
             return special(*args, **kwargs)
         if function is print:
             return print_(*args, **kwargs)
-        if function in (getattr, hasattr, setattr, delattr):
+        if function in (getattr, hasattr, setattr, delattr) and len(args) > 1:
             return _reflected(hooks, function, *args)
     if kind is types.BuiltinFunctionType or kind is types.BuiltinMethodType:
         owner = function.__self__
@@ -166,6 +166,8 @@ def call(hooks: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
             note_function(function)
         return function(*args, **kwargs)
     if kind is functools.partial:
+        for held in (function.args, *function.keywords.values()):
+            note_outer(held)
         merged = {**function.keywords, **kwargs}
         return call(hooks, function.func, *function.args, *args, **merged)
     if isinstance(function, type):
@@ -262,7 +264,7 @@ def _of_container(owner: Any, method: Any, args: Any, kwargs: Any) -> Any:
             here.region.touch(ListLocation(owner))
         if name != "extend":
             here.region.look_at(owner)
-    elif name in ("get", "setdefault", "pop"):
+    elif name in ("get", "setdefault", "pop") and args:
         if name != "get":
             here.region.touch(EntryLocation(owner, args[0]))
         if type(owner.get(args[0])) is Maybe:

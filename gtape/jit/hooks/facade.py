@@ -219,7 +219,7 @@ class Hooks:
         value = owner[key]
         if isinstance(value, UNCERTAIN):
             return effects.there(value, lambda _: KeyError(key))
-        if type(owner) in (list, tuple, dict) and not isinstance(key, slice):
+        if isinstance(owner, (list, tuple, dict)) and not isinstance(key, slice):
             return read_entry(owner, key, value)
         return value
 

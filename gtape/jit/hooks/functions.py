@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gtape import dispatch
 from gtape.eager import EagerTensor
-from gtape.errors import ArgumentError, TracingError
+from gtape.errors import ArgumentError, DTypeError, TracingError
 from gtape.jit.hooks.branches import choose, truth
 from gtape.jit.hooks.comprehensions import Generator, reduced
 from gtape.jit.hooks.sequences import (
@@ -27,7 +27,7 @@ from gtape.jit.tracing.packing import whole
 from gtape.jit.tracing.symbol import Symbol
 from gtape.ops import extrema, linear, logic
 from gtape.ops.reduction import reduce_max, reduce_min
-from gtape.sizes import Size
+from gtape.sizes import Size, same_size
 from gtape.variable import Variable
 
 Function = Callable[..., Any]
@@ -67,6 +67,8 @@ def _zip(*parts: Any, strict: bool = False) -> Any:
     traced = [as_traced(p) for p in parts]
     known = [t for t in traced if t is not None]
     if len(known) == len(parts):
+        if strict:
+            _check_lengths(known)
         return Zip(known)
     if all(t.is_static for t in known):
         rows = [
@@ -79,6 +81,22 @@ def _zip(*parts: Any, strict: bool = False) -> Any:
         "function runs",
         "Make a tensor of the Python sequence",
     )
+
+
+def _check_lengths(parts: Sequence[Traced]) -> None:
+    """Require one length, as `zip` does where it is strict."""
+    first = parts[0].length
+    for part in parts[1:]:
+        if part.length is first:
+            continue
+        for length in (first, part.length):
+            if type(length) is TracedNumber:
+                length.pin("the length")
+        if not same_size(first, part.length):
+            raise ArgumentError(
+                f"zip: lengths {first} and {part.length}, where strict asks for one",
+                "Make them equal, or drop strict",
+            )
 
 
 def _reversed(items: Any) -> Any:
@@ -100,15 +118,9 @@ def _reduce(function: Function, items: Any, *initial: Any) -> Any:
 
 
 def _sum(items: Any, start: Any = 0) -> Any:
-    return _folded(items, start, lambda total, x: total + x, builtins.sum)
-
-
-def _folded(
-    items: Any, start: Any, combine: Callable[[Any, Any], Any], plain: Function
-) -> Any:
     if isinstance(items, Generator) or _sequence(items) is not None:
-        return reduced(items, start, combine, None)
-    return plain(items, start)
+        return reduced(items, start, lambda total, x: total + x, None)
+    return builtins.sum(items, start)
 
 
 def _any(items: Any) -> Any:
@@ -123,8 +135,7 @@ def _quantified(items: Any, wanted: bool) -> Any:
     """Return whether one item is true, or all are; what follows is not looked at."""
 
     def combine(found: Any, x: Any) -> Any:
-        known = truth(x() if callable(x) else x)
-        return known
+        return truth(x() if callable(x) else x)
 
     def stop(found: Any) -> Any:
         known = truth(found)
@@ -155,11 +166,13 @@ def _extreme(name: str, pick: Function, of_tensor: Function) -> Function:
             def first(a: Any, b: Any) -> Any:
                 return choose(pick(key(b), key(a)), lambda: b, lambda: a)
 
-            return functools.reduce(first, values)
+            return functools.reduce(first, values) if values else plain(values)
         if len(args) > 1:
             if any(is_traced(a) for a in args):
                 return functools.reduce(better, args)
             return plain(*args, **options)
+        if not args:
+            return plain()  # refuses
         [items] = args
         if isinstance(items, TENSORS) and items.ndim == 1 and not options:
             return of_tensor(items)
@@ -182,8 +195,9 @@ def _int(x: Any = 0, *base: Any) -> Any:
     if isinstance(x, TracedNumber):
         return truncated(x)
     symbol = _scalar("int", x)
-    number = TracedNumber(builtins.int, linear.cast(symbol, "int64"), None)
-    return number
+    if symbol.dtype.kind in "iub":
+        return TracedNumber(builtins.int, linear.cast(symbol, "int64"), None)
+    return truncated(TracedNumber(builtins.float, linear.cast(symbol, "float64"), None))
 
 
 def _float(x: Any = 0.0) -> Any:
@@ -202,6 +216,10 @@ def _float(x: Any = 0.0) -> Any:
 
 def _scalar(name: str, x: Any) -> Any:
     symbol = dispatch.interpreter().convert(x)
+    if symbol.dtype.is_complex:
+        raise DTypeError(
+            f"{name}: a {symbol.dtype} tensor is no real number", "Use gt.real"
+        )
     if symbol.ndim:
         raise ArgumentError(
             f"{name}: a tensor of shape {tuple(symbol.shape)} is no number",
@@ -215,11 +233,10 @@ def _bool(x: Any = False) -> Any:
 
 
 def _isinstance(x: Any, kinds: Any) -> bool:
-    listed = kinds if isinstance(kinds, tuple) else (kinds,)
     if isinstance(x, TracedNumber):
-        return any(issubclass(x.kind, k) for k in listed if isinstance(k, type))
+        return issubclass(x.kind, kinds)
     if isinstance(x, Size):
-        return any(issubclass(builtins.int, k) for k in listed if isinstance(k, type))
+        return issubclass(builtins.int, kinds)
     return builtins.isinstance(x, kinds)
 
 
@@ -238,6 +255,8 @@ def _static(name: str, items: Any) -> Any:
     if traced is None:
         return whole(items)
     if not traced.is_static:
+        if type(traced.length) is TracedNumber:
+            traced.length.pin("the length")
         raise TracingError(
             f"{name}() of a sequence whose length is known only when the function runs",
             "Use the tensor itself",

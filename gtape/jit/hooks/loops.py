@@ -241,8 +241,11 @@ def finish(
 ) -> None:
     """Give names and locations what they hold after the loop."""
     values = unpacked(slots, finals)
-    if ran:  # what the body sets is there
-        values = [v.value if isinstance(v, Maybe) else v for v in values]
+    if ran:  # what each trip sets is there
+        values = [
+            v.value if isinstance(v, Maybe) and not isinstance(s.after, Maybe) else v
+            for s, v in zip(slots, values, strict=True)
+        ]
     found = list(stacks)
     lists: dict[int, Any] = {}
     for slot in slots:

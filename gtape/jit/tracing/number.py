@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from gtape import dispatch
 from gtape.dtypes import as_dtype
-from gtape.errors import TracingError
+from gtape.errors import ArgumentTypeError, TracingError
 from gtape.interpreter import EagerInterpreter
 from gtape.jit.graph.ir import Literal
 from gtape.jit.tracing.symbol import Symbol
@@ -116,21 +117,44 @@ class TracedNumber:
     # --- Arithmetic -------------------------------------------------------------------
 
     def __neg__(self) -> TracedNumber:
+        if self.kind is int:
+            return self._like(dispatch.apply(PYTHON["negative"], self.symbol))
         return self._like(arithmetic.negative(self.symbol))
 
     def __pos__(self) -> TracedNumber:
         return self
 
     def __abs__(self) -> TracedNumber:
+        if self.kind is int:
+            return self._like(dispatch.apply(PYTHON["abs"], self.symbol))
         return self._like(absolute(self.symbol))
 
-    def __round__(self, digits: int | None = None) -> Any:
-        if self.kind is int:
-            return self
+    def __invert__(self) -> TracedNumber:
+        if self.kind is float:
+            raise ArgumentTypeError("~: a float has no bits", "Use int(x)")
+        out: TracedNumber = _computed("subtract", arithmetic.subtract, (-1, self))
+        return out
+
+    def __round__(self, digits: Any = None) -> Any:
         if digits is None:
+            if self.kind is int:
+                return self
             out = dispatch.apply(PYTHON["round"], self.symbol)
             return TracedNumber(int, out, self.sources)
-        return self._like(rounding.round(self.symbol * 10.0**digits) / 10.0**digits)
+        known = type(digits) is TracedNumber or is_size(digits)
+        places = as_number(digits if known else operator.index(digits))
+        if places.kind is float:
+            raise ArgumentTypeError("round: the digits are a float", "Use int(x)")
+        out = dispatch.apply(PYTHON["round_to"], self.symbol, places.symbol)
+        return TracedNumber(self.kind, out, together(self, places))
+
+    def __getattr__(self, name: str) -> Any:
+        # Its own slots are missing only while it is copied.
+        if name.startswith("_") or name in self.__slots__:
+            raise AttributeError(name)
+        if hasattr(self.kind, name):
+            self.pin(name)
+        raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
 
     def __trunc__(self) -> TracedNumber:
         return truncated(self)
@@ -169,6 +193,9 @@ class TracedNumber:
         return other // self, other % self
 
 
+_ON_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+
+
 def _operators() -> None:
     """Give the class its two-operand operators."""
     for name, short in (
@@ -179,8 +206,13 @@ def _operators() -> None:
         ("floordiv", "floordiv"),
         ("mod", "mod"),
         ("pow", "pow"),
+        ("bitwise_and", "and"),
+        ("bitwise_or", "or"),
+        ("bitwise_xor", "xor"),
+        ("left_shift", "lshift"),
+        ("right_shift", "rshift"),
     ):
-        tensors = getattr(arithmetic, name)
+        tensors = getattr(logic if name in _ON_BITS else arithmetic, name)
         setattr(TracedNumber, f"__{short}__", _operator(name, tensors, False))
         setattr(TracedNumber, f"__r{short}__", _operator(name, tensors, True))
 
@@ -226,6 +258,8 @@ def _computed(name: str, tensors: Callable[..., Any], pair: Sequence[Any]) -> An
     x, y = as_number(pair[0]), as_number(pair[1])
     sources = together(x, y)
     whole = x.kind is int and y.kind is int
+    if name in _ON_BITS and not whole:
+        raise ArgumentTypeError(f"{name}: a float has no bits", "Use int(x)")
     if name == "pow" and whole:
         exponent = pair[1]
         if type(exponent) is not int:

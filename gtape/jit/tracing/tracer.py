@@ -31,7 +31,7 @@ from gtape.jit.tracing.state import (
 )
 from gtape.jit.tracing.symbol import Symbol
 from gtape.ops import linear, slicing
-from gtape.ops.traced import REREAD, next_state, size_tensor
+from gtape.ops.traced import REREAD, fitted, next_state, size_tensor
 from gtape.primitive import Primitive
 from gtape.sizes import Size
 from gtape.spec import TensorSpec
@@ -170,7 +170,7 @@ class Tracer:
         if isinstance(x, Symbol):
             out: Symbol = x if x._value.dtype == dtype else linear.cast(x, dtype)
         elif type(x) is TracedNumber:
-            out = linear.cast(x.symbol, dtype)
+            out = fitted(x.symbol, dtype)
         elif type(x) is Size:
             out = size_tensor(x, dtype)
         else:
@@ -207,7 +207,7 @@ class Tracer:
         number = self.trace.tensor(value) if type(value) is Size else value
         sample = 0 if number.kind is int else 0.0
         target = from_python(sample, None, beside).dtype
-        return linear.cast(number.symbol, target)  # type: ignore[no-any-return]
+        return fitted(number.symbol, target)  # type: ignore[no-any-return]
 
     def _array(self, array: Any, wanted: NumpyDType | None) -> Symbol:
         """Return a NumPy array from outside: what it holds when the function runs."""
