@@ -59,6 +59,7 @@ ROWS = {
     7: """
         jit.tracing.symbol jit.tracing.region jit.tracing.number jit.tracing.state
         jit.tracing.tracer jit.tracing.kinds jit.tracing.packing jit.tracing.aliases
+        jit.tracing.containers
         jit.tracing
         jit.control.structure jit.control.pull jit.control.cond jit.control.loops
         jit.control.loop_rules jit.control.custom_rule jit.control

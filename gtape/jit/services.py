@@ -12,7 +12,7 @@ from gtape.errors import ArgumentTypeError
 from gtape.jit.control.custom_rule import custom_rule
 from gtape.jit.control.loops import for_loop
 from gtape.jit.graph.interpret import interpret
-from gtape.jit.graph.ir import Graph, Literal, Node, Op, Value
+from gtape.jit.graph.ir import Atom, Graph, Literal, Node, Op, Value
 from gtape.jit.hooks.calls import call
 from gtape.jit.hooks.facade import HOOKS
 from gtape.jit.hooks.functional import ControlServices
@@ -104,7 +104,7 @@ def evaluated(here: Tracer, symbols: Sequence[Symbol]) -> list[Any]:
     while tracer is not None:
         tracers.append(tracer)
         tracer = tracer.around
-    renamed: dict[Value, Value] = {}
+    renamed: dict[Atom, Atom] = {}
     for tracer in reversed(tracers):
         for (outer, _), inner in tracer.builder.captures.items():
             renamed[inner] = renamed.get(outer, outer)
@@ -114,11 +114,11 @@ def evaluated(here: Tracer, symbols: Sequence[Symbol]) -> list[Any]:
     return list(interpret(graph, [_array(here, v) for v in graph.inputs]))
 
 
-def _one(atom: Any, renamed: dict[Value, Value]) -> Any:
+def _one(atom: Any, renamed: dict[Atom, Atom]) -> Any:
     return atom if isinstance(atom, Literal) else renamed.get(atom, atom)
 
 
-def _renamed(node: Node, renamed: dict[Value, Value]) -> Any:
+def _renamed(node: Node, renamed: dict[Atom, Atom]) -> Any:
     if not renamed:
         return node
     inputs = tuple([_one(a, renamed) for a in node.inputs])

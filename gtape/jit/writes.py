@@ -12,6 +12,7 @@ from gtape.jit.arguments import Arguments
 from gtape.jit.hooks.guards import Capture
 from gtape.jit.results import Given, Packer, is_static, raw
 from gtape.jit.signature import Bound
+from gtape.jit.tracing.containers import holds_clash
 from gtape.jit.tracing.region import (
     EntryLocation,
     FreeLocation,
@@ -56,6 +57,7 @@ class Writes:
         self._packer = packer
         self._given = arguments.given()
         self._made = trace.root.region.made
+        self._outer = trace.outer
         self._places = arguments.places
         self.effects: list[Effect] = []
         self.into_arguments = False
@@ -76,6 +78,8 @@ class Writes:
         now = location.read()
         owner = getattr(location, "owner", None)
         given = self._given.get(id(owner))
+        if given is None and id(owner) not in self._outer and holds_clash(now):
+            return  # a list or dict of the function's own that nobody reads any more
         if isinstance(location, SymbolLocation):
             place = self._places.get(id(owner))
             if place is not None:

@@ -236,7 +236,7 @@ class _Finder:
         operands = [self.find(x) for x in node.inputs]
         if any(x is None for x in operands):
             return None
-        if primitive.name == "cast":
+        if primitive.name in ("cast", "python_fit"):
             return operands[0]
         arrays = [np.asarray(x, object) for x in operands]
         if primitive.name in _FOLDS:

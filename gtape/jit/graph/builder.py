@@ -9,7 +9,7 @@ from gtape.errors import TracingError
 from gtape.jit.graph.ir import Atom, Graph, Literal, Node, Value
 from gtape.spec import TensorSpec
 
-Capture: TypeAlias = "tuple[Value, int]"
+Capture: TypeAlias = "tuple[Atom, int]"
 """An outer value that a region uses, and the key under which tapes follow it, or 0."""
 
 
@@ -44,11 +44,13 @@ class Builder:
         self.nodes.append(node)
         self.defined.update(node.outputs)
 
-    def knows(self, value: Value) -> bool:
+    def knows(self, atom: Atom) -> bool:
         """Return whether a value is defined here or in a graph around."""
+        if isinstance(atom, Literal):
+            return True
         builder: Builder | None = self
         while builder is not None:
-            if value in builder.defined:
+            if atom in builder.defined:
                 return True
             builder = builder.parent
         return False
@@ -63,7 +65,10 @@ class Builder:
         Raises:
             TracingError: If it belongs to a graph that is closed or is another's.
         """
-        if isinstance(atom, Literal) or atom in self.defined:
+        if isinstance(atom, Literal):
+            if key <= 0 or self.parent is None:
+                return atom  # no tape around asks for a gradient by it
+        elif atom in self.defined:
             return atom
         capture = (atom, max(key, 0))
         inner = self.captures.get(capture)

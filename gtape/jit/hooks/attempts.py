@@ -7,24 +7,32 @@ together, and the body is traced again, until nothing changes any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gtape.errors import TracingError
-from gtape.jit.tracing.aliases import Sameness, alias, as_symbol
+from gtape.jit.tracing.aliases import Flag, Path, Sameness, alias, as_symbol, tensors
+from gtape.jit.tracing.containers import link
 from gtape.jit.tracing.kinds import (
     BOOL,
     Array,
     Clashing,
     Kind,
     Number,
+    Sequences,
     Static,
     join,
     kind_of,
     same_kind,
 )
 from gtape.jit.tracing.packing import inputs_for, named, pack, unpack
-from gtape.jit.tracing.region import ListLocation, Location, label_in
+from gtape.jit.tracing.region import (
+    PLACES,
+    ListLocation,
+    Location,
+    Region,
+    label_in,
+)
 from gtape.jit.tracing.state import Cell
 from gtape.jit.tracing.symbol import Symbol
 from gtape.jit.tracing.tracer import Tracer
@@ -69,15 +77,38 @@ class Slot:
         self.after: Any = None
         self.aliased = False  # whether others may hold what it holds before the loop
         self.appended: list[Any] | None = None  # what a trip appends to a list
-        self.same: Any = None  # whether it holds the entry itself after a trip
-        self.stray = False  # whether it may then hold what others stand for
+        # For tensors in it, by where they stand after a trip:
+        self.same: dict[Path, Flag] = {}  # whether that is what stood there at entry
+        self.stray: set[Path] = set()  # those that others may stand for, too
         self.rows: Any = None  # the kind of that
 
+    def flagged(self) -> list[Path]:
+        """Return where tensors stand of which it is carried whether they are new."""
+        if self.kind is None or not (self.aliased or self.kind_is_container):
+            return []
+        return [path for path, _ in _carried(self.kind, self.entry)]
+
     @property
-    def flagged(self) -> bool:
-        """Whether it is carried that the name still stands for what it did before."""
-        tensor = type(self.entry) is Symbol and isinstance(self.kind, Array)
-        return self.aliased and tensor and self.location is None
+    def kind_is_container(self) -> bool:
+        """Whether others may know its tensors by the containers they stand in."""
+        return self.location is not None or isinstance(self.kind, Sequences)
+
+
+def _carried(kind: Any, entry: Any, path: Path = ()) -> Iterator[tuple[Path, Symbol]]:
+    """Yield the tensors that stand where a kind says there are some, and where."""
+    if isinstance(kind, Array):
+        yield from tensors(entry, path) if type(entry) is Symbol else ()
+    elif isinstance(kind, Sequences) and type(entry) is type(kind.sample):
+        keys = list(entry) if type(entry) is dict else range(len(kind.kinds))
+        for key, part in zip(keys, kind.kinds, strict=True):
+            yield from _carried(part, entry[key], (*path, key))
+
+
+def at(value: Any, path: Path) -> Any:
+    """Return what stands somewhere in lists and dicts."""
+    for key in path:
+        value = value[key]
+    return value
 
 
 def guess(value: Any, name: str, sources: frozenset[Any] | None) -> Kind | None:
@@ -110,6 +141,8 @@ class Attempt:
         set: Gives the names values.
         run: (tracer, flag or counter symbols) -> symbols; traces the body.
         extra: The specs of the carried values that belong to the loop itself.
+        counter: Whether the first of them counts the trips.
+        is_own: Whether a container began to be in the attempt before.
     """
 
     def __init__(
@@ -121,6 +154,7 @@ class Attempt:
         run: Callable[[Sequence[Symbol]], Sequence[Symbol]],
         extra: Sequence[TensorSpec],
         counter: bool,
+        is_own: Callable[[Any], bool],
     ) -> None:
         self.side = here.child()
         self._run = run
@@ -133,21 +167,23 @@ class Attempt:
         names = [slot for slot in slots if slot.location is None]
         entry = get()
         try:
-            self._begin(here, slots)
+            self._begin(here, slots, is_own)
             set(tuple([slot.start for slot in names]))
             with self.side.tracing():
                 self.new_own = list(run(self.own))
             for slot, value in zip(names, get(), strict=True):
                 slot.after = value
             with self.side.tracing():
-                self._compare(names)
+                self._compare(slots)
         finally:
             written = self.side.region.undo()
             set(entry)
         self.fresh = self._end(slots, written)
         self._check_aliases(slots)
 
-    def _begin(self, here: Tracer, slots: list[Slot]) -> None:
+    def _begin(
+        self, here: Tracer, slots: list[Slot], is_own: Callable[[Any], bool]
+    ) -> None:
         """Give every slot what it holds when a trip begins."""
         builder = self.side.builder
 
@@ -158,15 +194,19 @@ class Attempt:
             self.inner.append(Symbol(value, home=builder))
             return Symbol(value, home=builder)
 
+        before = [slot.start for slot in slots]
         for slot in slots:
-            if slot.kind is None:
-                slot.start = slot.entry
-                continue
-            slot.start = inputs_for(slot.kind, here.trace, make)
-            if slot.flagged:
-                with self.side.tracing():
-                    alias(slot.start, slot.entry, make(BOOL, ()))
-            if slot.location is not None:
+            slot.start = slot.entry
+            if slot.kind is not None:
+                slot.start = inputs_for(slot.kind, here.trace, make)
+                for path in slot.flagged():
+                    flag = make(BOOL, ())
+                    with self.side.tracing():
+                        alias(at(slot.start, path), at(slot.entry, path), flag)
+        starts = [slot.start for slot in slots]
+        link_slots(self.side.region, slots, starts, before, is_own)
+        for slot in slots:
+            if slot.kind is not None and slot.location is not None:
                 self.side.region.touch(slot.location)
                 start = slot.start
                 if isinstance(slot.location, Cell):
@@ -202,25 +242,36 @@ class Attempt:
             AliasedError: If there are any.
         """
         inputs = set(self.side.builder.inputs)
-        names = [slot for slot in slots if slot.location is None]
-        for i, slot in enumerate(names):
-            tensor = type(slot.start) is Symbol and slot.kind is not None
-            if not tensor or slot.start._value in inputs:
-                continue  # nothing was assigned to its items
-            if slot.stray or any(i in pair for pair in self.sameness.to_each_other):
-                raise AliasedError(
-                    f"items of {slot.label} are assigned in a loop that gives the "
-                    "tensor a second name",
-                    "Make a copy for the name, with gt.identity(x)",
-                )
+        shared = {path for pair in self.sameness.to_each_other for path in pair}
+        for i, slot in enumerate(slots):
+            for path, x in tensors(slot.start) if slot.kind is not None else ():
+                if x._value in inputs:
+                    continue  # nothing was assigned to its items
+                if path in slot.stray or (i, *path) in shared:
+                    raise AliasedError(
+                        f"items of {slot.label} are assigned in a loop that gives the "
+                        "tensor a second name",
+                        "Make a copy for the name, with gt.identity(x)",
+                    )
 
-    def _compare(self, names: Sequence[Slot]) -> None:
-        """Note which names stand for which tensors at the end of a trip."""
-        values = [slot.after for slot in names]
-        self.sameness = Sameness(values, self.side.builder)
-        for slot, others in zip(names, self.sameness.to_outside, strict=True):
-            slot.same = others.pop(id(slot.entry), (None, False))[1]
-            slot.stray = bool(others) and slot.after is not slot.start
+    def _compare(self, slots: Sequence[Slot]) -> None:
+        """Note which names and places stand for which tensors at the end of a trip."""
+        ends = {}
+        for i, slot in enumerate(slots):
+            if slot.location is None:
+                ends[i] = slot.after
+            elif isinstance(slot.location, PLACES):
+                ends[i] = slot.location.read()
+        self.sameness = Sameness(ends, self.side.builder)
+        for i, end in ends.items():
+            slot = slots[i]
+            entry, start = dict(tensors(slot.entry)), dict(tensors(slot.start))
+            slot.same, slot.stray = {}, set()
+            for path, x in tensors(end):
+                others = dict(self.sameness.to_outside((i, *path), None))
+                slot.same[path] = others.pop(id(entry.get(path)), (None, False))[1]
+                if others and x is not start.get(path):
+                    slot.stray.add(path)
 
     def _note_appended(self, slot: Slot, location: ListLocation) -> None:
         before, after = slot.entry, slot.after
@@ -236,6 +287,31 @@ class Attempt:
             )
         slot.appended = after[len(before) :]
         slot.after = slot.start
+
+
+def link_slots(
+    region: Region,
+    slots: Sequence[Slot],
+    values: Sequence[Any],
+    before: Sequence[Any],
+    is_own: Callable[[Any], bool],
+) -> None:
+    """Note which lists and dicts may be others, after any number of trips.
+
+    Args:
+        region: Where the values are.
+        slots: What is carried.
+        values: What the slots hold in the region.
+        before: What they held when the trip began that has given `slot.after`.
+        is_own: Whether a container began to be in that trip.
+    """
+    now = {id(b): v for b, v in zip(before, values, strict=True) if b is not None}
+    rows = [
+        (value, (slot.entry, now.get(id(slot.after), slot.after)))
+        for slot, value in zip(slots, values, strict=True)
+        if slot.kind is not None
+    ]
+    link(region, rows, [lambda _: False, is_own])
 
 
 def settled(slots: list[Slot], fresh: list[Slot]) -> bool:
@@ -276,8 +352,9 @@ def packed(slots: list[Slot], attempt: Attempt | None = None) -> list[Symbol]:
             if attempt is not None:
                 value = attempt.side.region.content(slot.after)
             out += pack(value, slot.kind)
-            if slot.flagged:
-                out.append(as_symbol(True if attempt is None else slot.same))
+            for path in slot.flagged():
+                same = True if attempt is None else slot.same.get(path, False)
+                out.append(as_symbol(same))
     return out
 
 
@@ -289,7 +366,7 @@ def unpacked(slots: list[Slot], symbols: Sequence[Symbol]) -> list[Any]:
         value = slot.entry
         if slot.kind is not None:
             value = named(unpack(slot.kind, found), slot.label.strip("'"))
-            if slot.flagged:
-                alias(value, slot.entry, next(found))
+            for path in slot.flagged():
+                alias(at(value, path), at(slot.entry, path), next(found))
         values.append(value)
     return values

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gtape import dispatch
@@ -17,12 +18,14 @@ from gtape.errors import (
 from gtape.jit.control.cond import close
 from gtape.jit.control.structure import tracer
 from gtape.jit.graph.ir import Literal
-from gtape.jit.tracing.aliases import Flag, Sameness, alias, as_symbol
-from gtape.jit.tracing.kinds import Array, Clash, Clashing, Undefined, join, kind_of
+from gtape.jit.tracing.aliases import Flag, Path, Sameness, alias, as_symbol, tensors
+from gtape.jit.tracing.containers import link
+from gtape.jit.tracing.kinds import Clash, Clashing, Undefined, join, kind_of
 from gtape.jit.tracing.number import TracedNumber, Truth
 from gtape.jit.tracing.packing import named, pack, read, unpack
 from gtape.jit.tracing.region import (
     MISSING,
+    PLACES,
     Diverged,
     ListLocation,
     Location,
@@ -168,10 +171,18 @@ class Side:
                     call_host(_raising(error))
                     self.diverged = True
                 self.names = get()
-                self.sameness = Sameness(self.names, self.tracer.builder)
+                self.sameness = Sameness(self._held(), self.tracer.builder)
         finally:
             self.written = self.tracer.region.undo()
             set(entry)
+
+    def _held(self) -> dict[Any, Any]:
+        """Return what names and the locations that were written hold."""
+        held: dict[Any, Any] = dict(enumerate(self.names))
+        for key, (location, _) in self.tracer.region.log.items():
+            if isinstance(location, PLACES):
+                held[key] = location.read()
+        return held
 
 
 def traced_if(
@@ -203,7 +214,8 @@ def traced_if(
     # Names behind those of the state are of no use any more; they stay as they were.
     live, dead = len(names), len(entry)
     sides = [[*ends[:live], *ends[dead:]] for ends in sides]
-    values = merged(predicate, (a, b), sides, labels)
+    keys = [*range(live), *places]
+    values = merged(predicate, (a, b), keys, sides, labels)
     set((*values[:live], *entry[live:]))
     for location, value in zip(places.values(), values[live:], strict=True):
         here.region.touch(location)
@@ -215,13 +227,14 @@ def traced_if(
 def merged(
     predicate: Symbol,
     sides: tuple[Side, Side],
+    keys: Sequence[Any],
     ends: Sequence[Sequence[Any]],
     labels: Sequence[str],
 ) -> list[Any]:
     """Return values after two branches met; those that are the same stay objects."""
     kinds = _kinds(predicate, sides, ends, labels)
-    changed = [i for i, kind in enumerate(kinds) if isinstance(kind, Array)]
-    questions = _questions(sides, changed)
+    changed = [i for i, kind in enumerate(kinds) if kind is not None]
+    questions = _questions(sides, keys, ends, changed)
     packed = []
     for n, (side, values) in enumerate(zip(sides, ends, strict=True)):
         with side.tracer.tracing():
@@ -234,18 +247,39 @@ def merged(
         packed.append(row)
     outs = iter(close(predicate, [side.tracer for side in sides], packed))
     result: list[Any] = []
-    for i, kind in enumerate(kinds):
+    pairs = list(zip(*ends, strict=True))
+    seen: dict[tuple[int, ...], Any] = {}  # lists and dicts, by what they were
+    going = [not side.diverged for side in sides]
+    for pair, kind, label in zip(pairs, kinds, labels, strict=True):
         if kind is None:
-            result.append(ends[0][i])
-        else:
-            result.append(named(unpack(kind, outs), labels[i].strip("'")))
-    for (i, other), answers in questions:
+            result.append(pair[0])
+            continue
+        value = named(unpack(kind, outs), label.strip("'"))
+        if isinstance(value, (list, dict)):
+            before = tuple([id(x) for x in itertools.compress(pair, going)])
+            value = seen.setdefault(before, value)
+        result.append(value)
+    rows = [
+        (value, pair)
+        for value, pair, kind in zip(result, pairs, kinds, strict=True)
+        if kind is not None
+    ]
+    link(
+        tracer().region,
+        rows,
+        [None if s.diverged else s.tracer.region.is_own for s in sides],
+    )
+    places = {(key,): i for i, key in enumerate(keys)}
+    held = {p: x for i in changed for p, x in tensors(result[i], (keys[i],))}
+    for (path, other), answers in questions:
         flag = next(outs)
         always = answers[0] is True and answers[1] is True
-        if always and isinstance(other, int):
-            result[other] = result[i]
-        else:
-            alias(result[i], result[other] if isinstance(other, int) else other, flag)
+        x, y = held.get(path), held.get(other) if type(other) is tuple else other
+        if always and path in places and other in places:
+            assert x is not None
+            result[places[other]] = held[other] = x
+        elif x is not None and y is not None:
+            alias(x, y, flag)
     return result
 
 
@@ -271,24 +305,38 @@ def _kinds(
 
 
 def _questions(
-    sides: tuple[Side, Side], changed: Sequence[int]
-) -> list[tuple[tuple[int, Any], tuple[Flag, Flag]]]:
+    sides: tuple[Side, Side],
+    keys: Sequence[Any],
+    ends: Sequence[Sequence[Any]],
+    changed: Collection[int],
+) -> list[tuple[tuple[Path, Any], tuple[Flag, Flag]]]:
     """Return which results may be the same tensor as what, with each side's answer.
 
-    A result is given by its place; so is what it may be the same as, if that is a
+    A result is given by where it stands; so is what it may be the same as, if that is a
     result, too.
+
+    Args:
+        sides: The branches.
+        keys: The keys of names and locations.
+        ends: What they hold at the end of each branch.
+        changed: The places of those that have changed.
     """
-    found: list[tuple[tuple[int, Any], tuple[Flag, Flag]]] = []
+    found: list[tuple[tuple[Path, Any], tuple[Flag, Flag]]] = []
     tables = [side.sameness for side in sides]
-    known = [i for i in changed if i < len(tables[0].to_outside)]
-    for i in known:
-        objects = {k: x for t in tables for k, (x, _) in t.to_outside[i].items()}
-        for key, x in objects.items():
-            a, b = [t.to_outside[i].get(key, (x, False))[1] for t in tables]
-            found.append(((i, x), (a, b)))
-    pairs = {pair: None for t in tables for pair in t.to_each_other}
-    for i, j in pairs:
-        if i in known and j in known:
-            a, b = [t.to_each_other.get((i, j), False) for t in tables]
-            found.append(((i, j), (a, b)))
+    known: dict[Path, None] = {}
+    for i in changed:
+        values = [dict(tensors(end[i], (keys[i],))) for end in ends]
+        for path in dict.fromkeys((*values[0], *values[1])):
+            known[path] = None
+            answers = [
+                t.to_outside(path, v.get(path))
+                for t, v in zip(tables, values, strict=True)
+            ]
+            for key, x in {k: x for a in answers for k, (x, _) in a.items()}.items():
+                a, b = [answer.get(key, (x, False))[1] for answer in answers]
+                found.append(((path, x), (a, b)))
+    for pair in {pair: None for t in tables for pair in t.to_each_other}:
+        if pair[0] in known and pair[1] in known:
+            a, b = [t.to_each_other.get(pair, False) for t in tables]
+            found.append((pair, (a, b)))
     return found

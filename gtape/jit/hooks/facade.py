@@ -20,7 +20,7 @@ from gtape.jit.hooks.captures import (
 )
 from gtape.jit.hooks.functions import TENSORS
 from gtape.jit.hooks.sequences import Traced, as_traced
-from gtape.jit.tracing.kinds import UNCERTAIN, Maybe, Undefined
+from gtape.jit.tracing.kinds import UNCERTAIN, Clash, Maybe, Undefined
 from gtape.jit.tracing.number import TracedNumber
 from gtape.jit.tracing.packing import read, whole
 from gtape.jit.tracing.region import (
@@ -271,8 +271,8 @@ class Hooks:
     @staticmethod
     def unpack(value: Any, before: int, starred: bool, after: int) -> Any:
         """Return a value as a sequence that has as many items as there are targets."""
-        if not isinstance(value, (Traced, *TENSORS)) or not is_tracing():
-            return value
+        if not is_tracing() or not isinstance(value, (Traced, *TENSORS)):
+            return whole(value)
         items = as_traced(value)
         assert items is not None
         count = items.length
@@ -357,6 +357,8 @@ def _contained(value: Any, container: Any) -> Any:
         return value in container
     if isinstance(container, dict):
         entry = container.get(value, MISSING)
+        if type(entry) is Clash:
+            read(entry)
         note_entry(container, value, entry)
         return entry.defined if type(entry) is Maybe else entry is not MISSING
     return value in container

@@ -58,6 +58,7 @@ def _sequence(items: Any) -> Traced | None:
     """Return a sequence that only a trace can run over, or tensors."""
     if isinstance(items, (Traced, *TENSORS)):
         return as_traced(items)
+    whole(items)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 from gtape.errors import GtapeError, TracingError
@@ -15,12 +16,14 @@ from gtape.jit.hooks.attempts import (
     Attempt,
     Slot,
     guess,
+    link_slots,
     packed,
     settled,
     unpacked,
 )
 from gtape.jit.hooks.branches import Get, Set, Thunk, label_of, leave, truth
 from gtape.jit.hooks.lists import kind_of_rows, packed_rows, whole_list
+from gtape.jit.tracing.aliases import Path, alias, tensors
 from gtape.jit.tracing.kinds import Maybe
 from gtape.jit.tracing.number import Truth
 from gtape.jit.tracing.packing import leaves
@@ -175,8 +178,10 @@ def settle(
     ]
     for slot, flag in zip(slots, aliased, strict=True):
         slot.aliased = flag or bool(getattr(slot.entry, "_aliases", ()))
+    is_own = here.region.is_own
     for _ in range(MOST_ATTEMPTS):
-        attempt = Attempt(here, slots, get, set, run, extra, counter)
+        attempt = Attempt(here, slots, get, set, run, extra, counter, is_own)
+        is_own = attempt.side.region.is_own
         if settled(slots, attempt.fresh):
             return slots, attempt
     raise TracingError(
@@ -215,19 +220,30 @@ def appended_rows(slots: list[Slot]) -> list[Symbol]:
 
 def share(attempt: Attempt, slots: list[Slot], values: list[Any]) -> None:
     """Keep names together that stand for one tensor before and after every trip."""
-    for i, slot in enumerate(slots):
-        if slot.stray and type(values[i]) is Symbol:
-            values[i]._doubtful = True
-    names = [i for i, v in enumerate(values) if type(v) is Symbol]
+    found: dict[Path, Symbol] = {}
+    entries: dict[int, list[Path]] = {}
+    for i, (slot, value) in enumerate(zip(slots, values, strict=True)):
+        entry = dict(tensors(slot.entry))
+        for path, x in tensors(value):
+            found[i, *path] = x
+            entries.setdefault(id(entry.get(path)), []).append((i, *path))
+            if path in slot.stray:
+                x._doubtful = True
+    entries.pop(id(None), None)
     together = attempt.sameness.to_each_other
-    for place, i in enumerate(names):
-        for j in names[place + 1 :]:
-            before = slots[i].entry is slots[j].entry
-            after = together.get((i, j), False)
-            if before and after is True:
-                values[j] = values[i]
-            elif before or after is not False:  # it depends on the trips
-                values[i]._doubtful = values[j]._doubtful = True
+    before = {p for group in entries.values() for p in combinations(group, 2)}
+    for pair in {**dict.fromkeys(before), **together}:
+        if pair[0] not in found or pair[1] not in found:
+            continue
+        x, y = found[pair[0]], found[pair[1]]
+        if x is y:
+            continue
+        if pair not in before or together.get(pair) is not True:  # by the trips
+            x._doubtful = y._doubtful = True
+        elif len(pair[1]) == 1:
+            values[pair[1][0]] = found[pair[1]] = x
+        else:
+            alias(x, y, True)
 
 
 def finish(
@@ -256,6 +272,8 @@ def finish(
             whole = whole_list(slot.entry, slot.rows, mine, len(slot.appended))
             lists[id(slot.location.owner)] = whole  # type: ignore[attr-defined]
     share(attempt, slots, values)
+    starts = [slot.start for slot in slots]
+    link_slots(here.region, slots, values, starts, attempt.side.region.is_own)
     names = []
     for slot, value in zip(slots, values, strict=True):
         if slot.location is None:

@@ -134,10 +134,14 @@ class Lower(ast.NodeTransformer):
         """Lower a statement whose jumps set flags that are looked at behind it."""
         kinds = _kinds([node])
         surely = always_jumps([node])
-        inner = _Frame("guard", self._numbers, flags=not surely or len(kinds) > 1)
+        skipping = False
         if isinstance(node, ast.Try | ast.TryStar):
             if always_jumps(node.body):
                 node.orelse = []
+            skipping = bool(node.orelse and _kinds(node.body))
+        flags = skipping or not surely or len(kinds) > 1
+        inner = _Frame("guard", self._numbers, flags)
+        if isinstance(node, ast.Try | ast.TryStar):
             node.body = self.block(node.body, inner) or [_nothing(node.body)]
             if node.orelse and inner.flags:
                 # A jump out of the body skips the else clause as well.

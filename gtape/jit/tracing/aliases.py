@@ -6,7 +6,8 @@ depends on the path: a flag in the graph. `Tracer.replace` changes both under th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from gtape.jit.graph.builder import Builder
@@ -16,6 +17,10 @@ from gtape.jit.tracing.tracer import current
 from gtape.ops import logic
 
 Flag: TypeAlias = "bool | Symbol"
+Path: TypeAlias = "tuple[Any, ...]"
+"""The key of a name or location, and where in its lists and dicts a tensor stands."""
+Origins: TypeAlias = "dict[int, tuple[Symbol, Flag]]"
+"""Tensors from outside by id, each with whether it is the one in question."""
 
 
 def alias(a: Symbol, b: Symbol, flag: Flag) -> None:
@@ -90,30 +95,60 @@ def outside(value: Symbol, builder: Builder) -> list[Symbol]:
     return found
 
 
+def tensors(value: Any, path: Path = ()) -> Iterator[tuple[Path, Symbol]]:
+    """Yield tensors in a value whose items may be assigned to, and their places."""
+    if type(value) is Symbol:
+        if value.ndim or value.dtype.kind != "b":
+            yield path, value
+    elif isinstance(value, (list, tuple)):
+        for i, part in enumerate(value):
+            yield from tensors(part, (*path, i))
+    elif type(value) is dict:
+        for key, part in value.items():
+            yield from tensors(part, (*path, key))
+
+
 class Sameness:
-    """Which names stand for which tensors at the end of a region, still inside it.
+    """Which tensors at the end of a region are the same, asked still inside it.
 
     Args:
-        values: What the names hold.
+        values: What names and locations hold, by any key.
         builder: The region's.
     """
 
-    def __init__(self, values: Sequence[Any], builder: Builder) -> None:
-        self.to_outside: list[dict[int, tuple[Symbol, Flag]]] = []
-        self.to_each_other: dict[tuple[int, int], Flag] = {}
-        places = [i for i, v in enumerate(values) if _has_items(v)]
-        for value in values:
-            others = outside(value, builder) if _has_items(value) else []
-            self.to_outside.append({id(x): (x, same_as(value, x)) for x in others})
-        for n, i in enumerate(places):
-            for j in places[n + 1 :]:
-                x, y = values[i], values[j]
-                if x is y or (x._aliases and y._aliases):
-                    flag = same_as(x, y)
-                    if flag is not False:
-                        self.to_each_other[i, j] = flag
+    def __init__(self, values: Mapping[Any, Any], builder: Builder) -> None:
+        self._builder = builder
+        self.to_each_other: dict[tuple[Path, Path], Flag] = {}
+        self._to_outside: dict[Path, Origins] = {}
+        found = {p: x for key, v in values.items() for p, x in tensors(v, (key,))}
+        for path, x in found.items():
+            self._to_outside[path] = self._origins(x)
+        groups: dict[int, list[Path]] = {}
+        for path, x in found.items():
+            groups.setdefault(id(x), []).append(path)
+        for group in groups.values():
+            self._note(itertools.combinations(group, 2), found)
+        aliased = [p for p, x in found.items() if x._aliases]
+        self._note(itertools.combinations(aliased, 2), found)
 
+    def _origins(self, x: Symbol) -> Origins:
+        return {id(o): (o, same_as(x, o)) for o in outside(x, self._builder)}
 
-def _has_items(value: Any) -> bool:
-    """Return whether a value is a tensor whose items may be assigned to."""
-    return type(value) is Symbol and not (value.ndim == 0 and value.dtype.kind == "b")
+    def _note(
+        self, pairs: Iterable[tuple[Path, Path]], found: Mapping[Path, Symbol]
+    ) -> None:
+        for a, b in pairs:
+            flag = same_as(found[a], found[b])
+            if flag is not False:
+                self.to_each_other[a, b] = flag
+
+    def to_outside(self, path: Path, value: Any) -> Origins:
+        """Return the tensors from outside that one may be, and whether it is.
+
+        Args:
+            path: Where it stands.
+            value: What stands there, if the region has not written to it.
+        """
+        if path in self._to_outside:
+            return self._to_outside[path]
+        return {id(value): (value, True)} if type(value) is Symbol else {}

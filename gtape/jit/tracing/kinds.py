@@ -62,17 +62,22 @@ class Maybe:
         self.name = name
 
 
+_ONE_KIND = "Give it values of one kind and rank on all paths, or test a Python value"
+
+
 class Clash:
     """Values that no tensor can stand for; an error if somebody reads them.
 
     Args:
         what: What they are.
+        way_out: What to do.
     """
 
-    __slots__ = ("what",)
+    __slots__ = ("way_out", "what")
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, way_out: str = _ONE_KIND) -> None:
         self.what = what
+        self.way_out = way_out
 
 
 UNCERTAIN = (Undefined, Maybe, Clash)
@@ -122,6 +127,7 @@ class Clashing(NamedTuple):
     """Values that do not merge."""
 
     what: str
+    way_out: str = _ONE_KIND
 
 
 Kind: TypeAlias = "Static | Number | Array | Sequences | Absent | Optional | Clashing"
@@ -148,7 +154,7 @@ def kind_of(value: Any) -> Kind:
     if isinstance(value, Maybe):
         return Optional(kind_of(value.value))
     if isinstance(value, Clash):
-        return Clashing(value.what)
+        return Clashing(value.what, value.way_out)
     if type(value) in (list, tuple) or hasattr(value, "_fields"):
         return Sequences(value, tuple([kind_of(v) for v in value]))
     if type(value) is dict:

@@ -81,7 +81,7 @@ def unpack(kind: Kind, symbols: Iterator[Symbol]) -> Any:
     if isinstance(kind, Absent):
         return kind.mark
     if isinstance(kind, Clashing):
-        return Clash(kind.what)
+        return Clash(kind.what, kind.way_out)
     if isinstance(kind, Optional):
         defined = next(symbols)
         value = unpack(kind.kind, symbols)
@@ -141,10 +141,7 @@ def read(value: Any) -> Any:
     if isinstance(value, Undefined):
         raise value.error()
     if isinstance(value, Clash):
-        raise TracingError(
-            value.what,
-            "Give it values of one kind and rank on all paths, or test a Python value",
-        )
+        raise TracingError(value.what, value.way_out)
     if isinstance(value, Maybe):
         raise TracingError(
             f"{value.name} is there on some paths and not on others",
@@ -157,8 +154,15 @@ def whole(container: Any) -> Any:
     """Return a container, all of which is wanted.
 
     Raises:
-        TracingError: If a dict has an entry on some paths only.
+        TracingError: If a dict has an entry on some paths only, or entries differ
+            between paths beyond what a tensor can.
     """
+    values: Any = ()
+    if type(container) in (list, dict):
+        values = container if type(container) is list else container.values()
+    for value in values:
+        if isinstance(value, Clash):
+            read(value)
     for key, value in container.items() if type(container) is dict else ():
         if isinstance(value, (Maybe, Undefined)):
             raise TracingError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from gtape.errors import PACKAGE
 
@@ -205,6 +205,12 @@ class FreeLocation:
             del self.owner.cell_contents
 
 
+PLACES = (AttributeLocation, EntryLocation, ListLocation, FreeLocation)
+"""Locations that hold values as names do."""
+
+Links: TypeAlias = "tuple[Any, list[tuple[Any, Any]]]"
+
+
 class Region:
     """What the code of one region has written, and what it has made.
 
@@ -223,9 +229,44 @@ class Region:
         self.contents: dict[int, Any] = {}
         self.aliases: dict[int, tuple[Any, Any]] = {}
         self.tries = 0  # the tries with handlers that the code is in
+        # What else a list or dict may be, and a mark for when it is changed.
+        self.links: dict[int, Links] = {} if around is None else around.links
 
     def touch(self, location: Location) -> None:
         """Note that a location is about to be written."""
+        if self.links:
+            self._spoil(location)
+        self._note(location)
+
+    def is_own(self, container: Any) -> bool:
+        """Return whether a container began to be here, and is none from outside."""
+        return id(container) in self.made and id(container) not in self.links
+
+    def link(self, a: Any, b: Any, mark: Any) -> None:
+        """Note that two containers may be one: changing one marks the other."""
+        if a is not b:
+            self.links.setdefault(id(a), (a, []))[1].append((b, mark))
+            self.links.setdefault(id(b), (b, []))[1].append((a, mark))
+
+    def _spoil(self, location: Location) -> None:
+        """Put marks into what may be the container that is about to be written."""
+        waiting = [getattr(location, "owner", None)]
+        seen = {id(waiting[0])}
+        while waiting:
+            for other, mark in self.links.get(id(waiting.pop()), (None, ()))[1]:
+                if id(other) in seen:
+                    continue
+                seen.add(id(other))
+                waiting.append(other)
+                if type(other) is list:
+                    self._note(ListLocation(other))
+                    other[:] = [mark] * max(len(other), 1)
+                    continue
+                for key in {*other, getattr(location, "entry", None)}:
+                    self._note(EntryLocation(other, key))
+                    other[key] = mark
+
+    def _note(self, location: Location) -> None:
         key = location.key
         if key in self.log:
             return

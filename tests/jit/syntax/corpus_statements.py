@@ -320,6 +320,33 @@ def try_return_in_parts(x):
 
 
 @on(*INTS)
+def try_return_past_else(x):
+    try:
+        if x == 1:
+            return "try"
+        6 // x
+    except ZeroDivisionError:
+        return "except"
+    else:
+        return "else"
+    finally:
+        say("finally")
+
+
+@on(*INTS)
+def try_return_of_a_loop_past_else(x):
+    try:
+        while x < 3:
+            x += 1
+        else:
+            return x
+    except ZeroDivisionError:
+        return "except"
+    else:
+        return "else"
+
+
+@on(*INTS)
 def try_in_loop(n):
     for i in range(-1, n):
         try:
