@@ -64,6 +64,7 @@ ROWS = {
         jit.control.structure jit.control.pull jit.control.cond jit.control.loops
         jit.control.loop_rules jit.control.custom_rule jit.control
         jit.hooks.guards jit.hooks.changing jit.hooks.captures
+        jit.hooks.users jit.hooks.reads jit.hooks.operators
         jit.hooks.branches jit.hooks.sequences jit.hooks.lists jit.hooks.attempts
         jit.hooks.loops jit.hooks.fors jit.hooks.functional
         jit.hooks.effects jit.hooks.comprehensions jit.hooks.functions

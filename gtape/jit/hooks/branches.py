@@ -18,6 +18,9 @@ from gtape.errors import (
 from gtape.jit.control.cond import close
 from gtape.jit.control.structure import tracer
 from gtape.jit.graph.ir import Literal
+from gtape.jit.hooks.guards import PLAIN
+from gtape.jit.hooks.reads import note_reads
+from gtape.jit.hooks.users import by_method, users_method
 from gtape.jit.tracing.aliases import Flag, Path, Sameness, alias, as_symbol, tensors
 from gtape.jit.tracing.containers import link
 from gtape.jit.tracing.kinds import Clash, Clashing, Undefined, join, kind_of
@@ -57,6 +60,10 @@ def truth(value: Any) -> Any:
     elif isinstance(value, (EagerTensor, Variable)):
         value = dispatch.interpreter().convert(value)
     if not isinstance(value, Symbol):
+        for name in ("__bool__", "__len__"):
+            if type(value) not in PLAIN and users_method(value, name):
+                return truth(by_method(value, name))
+        note_reads(value)
         return bool(value)
     if isinstance(value._value, Literal):
         return bool(value)

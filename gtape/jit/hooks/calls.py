@@ -6,9 +6,7 @@ import collections
 import dis
 import functools
 import inspect
-import sysconfig
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +26,14 @@ from gtape.jit.hooks.captures import (
 from gtape.jit.hooks.comprehensions import append, made
 from gtape.jit.hooks.effects import exception_of, print_, refuse_change, there
 from gtape.jit.hooks.functions import on_traced
+from gtape.jit.hooks.reads import note_reads
+from gtape.jit.hooks.users import (
+    foreign,
+    is_converted,
+    is_users,
+    nested_function,
+    users_method,
+)
 from gtape.jit.syntax import convert
 from gtape.jit.tracing.kinds import Maybe
 from gtape.jit.tracing.number import TracedNumber
@@ -71,33 +77,22 @@ _CHANGES = frozenset(
 )
 """The methods that change what the standard library's containers hold."""
 
+_SPECIAL: dict[Any, str] = {
+    abs: "__abs__",
+    bool: "__bool__",
+    complex: "__complex__",
+    divmod: "__divmod__",
+    float: "__float__",
+    int: "__int__",
+    len: "__len__",
+    round: "__round__",
+}
+"""What Python calls of the user's classes."""
+
+_HARMLESS = frozenset([callable, delattr, getattr, hasattr, id, isinstance, setattr])
+"""What reads nothing of an object, or notes itself what it does."""
+
 _DEEP = 8  # so many calls of one function are a recursion
-
-_converted: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-@functools.cache
-def _foreign() -> tuple[str, ...]:
-    """Return the folders of code that is not the user's."""
-    paths = sysconfig.get_paths()
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    folders = {paths[name] for name in names if name in paths}
-    return (PACKAGE, *[f"{f}/" for f in folders], "<frozen")
-
-
-def is_users(function: Any) -> bool:
-    """Return whether a function is of the user's code, and not converted yet."""
-    if not isinstance(function, types.FunctionType) or function in _converted:
-        return False
-    if getattr(function, "__gtape_as_is__", False):
-        return False
-    return not function.__code__.co_filename.startswith(_foreign())
-
-
-def nested_function(function: Any) -> Any:
-    """Note a function whose code has been converted with that around it."""
-    _converted.add(function)
-    return function
 
 
 def converted(function: Any, hooks: Any, root: bool = False) -> Any:
@@ -121,8 +116,7 @@ def converted(function: Any, hooks: Any, root: bool = False) -> Any:
         if is_from_text(function):
             return function
         raise
-    _converted.add(out)
-    return out
+    return nested_function(out)
 
 
 def is_from_text(function: Any) -> bool:
@@ -139,6 +133,9 @@ def call(hooks: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     kind = type(function)
     if kind is types.BuiltinFunctionType or kind is type:
         note_call(function, args)
+        name = _SPECIAL.get(function)
+        if name is not None and args and users_method(args[0], name):
+            return call(hooks, getattr(type(args[0]), name), *args)
         special = on_traced(function)
         if special is not None:
             return special(*args, **kwargs)
@@ -152,18 +149,24 @@ def call(hooks: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
             return _of_container(owner, function, args, kwargs)
         if function.__name__ in _CHANGES:
             refuse_change(owner)
+        if function not in _HARMLESS:
+            _note_opaque(owner, args, kwargs)
     if kind is types.MethodType:
         inner = function.__func__
         if is_users(inner):
             return _run(hooks, inner, (function.__self__, *args), kwargs)
+        if not _is_ours(inner):
+            _note_opaque(function.__self__, args, kwargs)
         return function(*args, **kwargs)
     if kind is types.FunctionType:
         if is_users(function):
             return _run(hooks, function, args, kwargs)
-        if function in _converted:
+        if is_converted(function):
             _touch_free(function)
         elif getattr(function, "__gtape_as_is__", False):
             note_function(function)
+        elif not _is_ours(function):
+            _note_opaque(None, args, kwargs)
         return function(*args, **kwargs)
     if kind is functools.partial:
         for held in (function.args, *function.keywords.values()):
@@ -176,10 +179,24 @@ def call(hooks: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     if is_users(method):
         note_outer(function)
         return _run(hooks, method, (function, *args), kwargs)
+    if not type(function).__module__.startswith("gtape."):
+        _note_opaque(function, args, kwargs)
     out = function(*args, **kwargs)
     if type(out) is np.ndarray and out.base is None and all(out is not a for a in args):
         made(out)
     return out
+
+
+def _is_ours(function: Any) -> bool:
+    """Return whether a function is gtape's, which says itself what it reads."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(PACKAGE)
+
+
+def _note_opaque(owner: Any, args: Any, kwargs: Any) -> None:
+    """Note what code that is not converted may read."""
+    for value in (owner, *args, *kwargs.values()):
+        note_reads(value)
 
 
 def call_root(hooks: Any, function: Any, args: Any, kwargs: Any) -> Any:
@@ -313,7 +330,7 @@ def _recursion(error: RecursionError) -> tuple[str, Origin] | None:
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not code.co_filename.startswith(_foreign()):
+        if not code.co_filename.startswith(foreign()):
             steps.append((code, trace.tb_lineno))
         trace = trace.tb_next
     counts = collections.Counter([code for code, _ in steps])

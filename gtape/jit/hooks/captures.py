@@ -10,6 +10,7 @@ import dis
 import functools
 import sys
 import types
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -318,8 +319,7 @@ def _is_users(module: str) -> bool:
     root = module.partition(".")[0]
     if root in sys.stdlib_module_names and root != "__main__":
         return False
-    found = sys.modules.get(module)
-    file = getattr(found, "__file__", None) or ""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
     return not (file.startswith(PACKAGE) or "site-packages" in file)
 
 
@@ -361,7 +361,7 @@ def note_contents(owner: Any) -> None:
     key = ("contents", id(owner))
     if key in trace.captures or ("list", id(owner)) in trace.written:
         return
-    if isinstance(owner, (list, dict, set)):
+    if isinstance(owner, (*_CONTAINERS, deque)):
         trace.captures[key] = Contents(owner, key)
         for value in owner.values() if isinstance(owner, dict) else owner:
             note_outer(value)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from gtape import dispatch
 from gtape.eager import EagerTensor
 from gtape.errors import ArgumentError, GtapeError, TracingError
-from gtape.jit.hooks import branches, comprehensions, effects, fors, loops
-from gtape.jit.hooks.calls import call, is_users, nested_function
+from gtape.jit.hooks import branches, comprehensions, effects, fors, loops, operators
+from gtape.jit.hooks.calls import call
 from gtape.jit.hooks.captures import (
     note_attribute,
     note_contents,
@@ -19,7 +20,9 @@ from gtape.jit.hooks.captures import (
     read_entry,
 )
 from gtape.jit.hooks.functions import TENSORS
+from gtape.jit.hooks.reads import note_attributes, note_parts, note_reads
 from gtape.jit.hooks.sequences import Traced, as_traced
+from gtape.jit.hooks.users import by_method, is_users, nested_function
 from gtape.jit.tracing.kinds import UNCERTAIN, Clash, Maybe, Undefined
 from gtape.jit.tracing.number import TracedNumber
 from gtape.jit.tracing.packing import read, whole
@@ -38,32 +41,6 @@ from gtape.sizes import is_size
 from gtape.variable import Variable
 
 Thunk = Callable[[], Any]
-
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "is": operator.is_,
-    "is not": operator.is_not,
-}
-_AUGMENTED: dict[str, Callable[[Any, Any], Any]] = {
-    "+=": operator.iadd,
-    "-=": operator.isub,
-    "*=": operator.imul,
-    "/=": operator.itruediv,
-    "//=": operator.ifloordiv,
-    "%=": operator.imod,
-    "**=": operator.ipow,
-    "@=": operator.imatmul,
-    "&=": operator.iand,
-    "|=": operator.ior,
-    "^=": operator.ixor,
-    "<<=": operator.ilshift,
-    ">>=": operator.irshift,
-}
 
 
 def touch(location: Location) -> None:
@@ -90,6 +67,9 @@ class Hooks:
     element = staticmethod(comprehensions.Element)
     nested = staticmethod(comprehensions.Nested)
     made = staticmethod(comprehensions.made)
+    binary = staticmethod(operators.binary)
+    unary = staticmethod(operators.unary)
+    context = staticmethod(operators.context)
 
     # --- Names ------------------------------------------------------------------------
 
@@ -163,7 +143,7 @@ class Hooks:
     @staticmethod
     def comprehension(kind: str, iterable: Any, function: Any) -> Any:
         """Return a list, set, dict or generator."""
-        note_contents(whole(iterable))
+        note_parts(whole(iterable))
         return comprehensions.comprehension(kind, iterable, function)
 
     # --- Attributes -------------------------------------------------------------------
@@ -176,6 +156,10 @@ class Hooks:
         if isinstance(found, property) and is_users(found.fget):
             return call(self, found.fget, owner)
         value = getattr(owner, name)
+        if isinstance(owner, np.ndarray):
+            note_attributes(owner, name)
+        elif name == "__dict__":
+            note_reads(owner)
         if isinstance(value, UNCERTAIN):
             note_attribute(owner, name, value)
             return effects.there(value, effects.no_attribute(owner, name))
@@ -216,6 +200,11 @@ class Hooks:
             return owner[_index(key)]
         if isinstance(owner, (list, tuple)) and _is_late(key):
             return _of_list(owner, key)
+        if type(owner) not in (list, tuple, dict, str):
+            found = by_method(owner, "__getitem__", key)
+            if found is not NotImplemented:
+                return found
+            note_reads(owner)
         value = owner[key]
         if isinstance(value, UNCERTAIN):
             return effects.there(value, lambda _: KeyError(key))
@@ -226,6 +215,8 @@ class Hooks:
     @staticmethod
     def set_item(owner: Any, key: Any, value: Any) -> None:
         """Put an item somewhere."""
+        if by_method(owner, "__setitem__", key, value) is not NotImplemented:
+            return
         if type(owner) is list:
             if _is_late(key):
                 raise TracingError(
@@ -246,6 +237,8 @@ class Hooks:
     @staticmethod
     def del_item(owner: Any, key: Any) -> None:
         """Delete an item."""
+        if by_method(owner, "__delitem__", key) is not NotImplemented:
+            return
         if type(owner) is list:
             touch(ListLocation(owner))
         elif isinstance(owner, dict):
@@ -264,7 +257,7 @@ class Hooks:
         if type(before) is list:
             touch(ListLocation(before))
         effects.refuse_change(before)
-        return _AUGMENTED[op](before, value)
+        return operators.augmented(op, before, value)
 
     # --- Structures -------------------------------------------------------------------
 
@@ -272,7 +265,8 @@ class Hooks:
     def unpack(value: Any, before: int, starred: bool, after: int) -> Any:
         """Return a value as a sequence that has as many items as there are targets."""
         if not is_tracing() or not isinstance(value, (Traced, *TENSORS)):
-            return whole(value)
+            note_parts(whole(value))
+            return value
         items = as_traced(value)
         assert items is not None
         count = items.length
@@ -340,7 +334,9 @@ def _compared(op: str, left: Any, right: Any) -> Any:
         return Hooks.in_(left, right)
     if op == "not in":
         return Hooks.not_in(left, right)
-    return _COMPARISONS[op](left, right)
+    if op in ("is", "is not"):
+        return (left is right) is (op == "is")
+    return operators.binary(op, left, right)
 
 
 def _contained(value: Any, container: Any) -> Any:
@@ -361,6 +357,10 @@ def _contained(value: Any, container: Any) -> Any:
             read(entry)
         note_entry(container, value, entry)
         return entry.defined if type(entry) is Maybe else entry is not MISSING
+    found = by_method(container, "__contains__", value)
+    if found is not NotImplemented:
+        return branches.truth(found)
+    note_reads(container)
     return value in container
 
 

@@ -21,6 +21,7 @@ from gtape.jit.hooks.loops import (
     settle,
     speculated,
 )
+from gtape.jit.hooks.reads import note_parts
 from gtape.jit.hooks.sequences import Traced, as_traced
 from gtape.jit.tracing.number import TracedNumber, as_number
 from gtape.jit.tracing.packing import whole
@@ -76,6 +77,7 @@ def for_stmt(
     loop = Statement(assign, body, test, get, set, names)
     items = as_traced(iterable) if is_tracing() else None
     if items is None:
+        note_parts(iterable)
         _run(iter(whole(iterable)), loop)
     elif items.is_static:
         _run_static(items, loop)

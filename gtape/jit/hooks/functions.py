@@ -12,6 +12,7 @@ from gtape.eager import EagerTensor
 from gtape.errors import ArgumentError, DTypeError, TracingError
 from gtape.jit.hooks.branches import choose, truth
 from gtape.jit.hooks.comprehensions import Generator, reduced
+from gtape.jit.hooks.reads import note_parts, note_reads
 from gtape.jit.hooks.sequences import (
     Enumerate,
     Mapped,
@@ -44,7 +45,11 @@ def _length(x: Any) -> Any:
         if x.ndim == 0:
             return builtins.len(x)  # refuses
         return x.shape[0]
-    return x.length if isinstance(x, Traced) else builtins.len(whole(x))
+    if isinstance(x, Traced):
+        return x.length
+    if type(x) not in (list, tuple, dict, set, str):
+        note_reads(x)
+    return builtins.len(whole(x))
 
 
 def _enumerate(items: Any, start: Any = 0) -> Any:
@@ -58,7 +63,7 @@ def _sequence(items: Any) -> Traced | None:
     """Return a sequence that only a trace can run over, or tensors."""
     if isinstance(items, (Traced, *TENSORS)):
         return as_traced(items)
-    whole(items)
+    note_parts(whole(items))
     return None
 
 

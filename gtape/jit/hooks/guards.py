@@ -113,7 +113,7 @@ class Contents(Capture):
             return len(owner)
         if isinstance(owner, dict):
             return tuple(owner), tuple(owner.values())
-        return tuple(owner) if isinstance(owner, list) else frozenset(owner)
+        return frozenset(owner) if isinstance(owner, (set, frozenset)) else tuple(owner)
 
     def said(self) -> str:
         """Return the change in words: the first entry that is another one."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from gtape.errors import ArgumentTypeError
 from gtape.jit.control.structure import tracer
 from gtape.jit.hooks.captures import note_outer, note_setting
 from gtape.jit.hooks.changing import number_at
+from gtape.jit.hooks.reads import note_array
 from gtape.jit.tracing.number import FLOAT64, INT64, TracedNumber
 from gtape.jit.tracing.region import MISSING
 from gtape.jit.tracing.symbol import Symbol
@@ -81,13 +80,7 @@ class HostServices:
     @staticmethod
     def depends_on_array(array: Any) -> None:
         """Note what a NumPy array holds, whose numbers Python needs."""
-        kept = array.copy()
-
-        def read() -> Any:
-            return kept if np.array_equal(array, kept) else array
-
-        text = "what a NumPy array holds that is no operand"
-        note_setting(("contents", id(array)), text, read)
+        note_array(array)
 
     @staticmethod
     def as_python(what: str, value: Any) -> Any:

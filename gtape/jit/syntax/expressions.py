@@ -26,6 +26,25 @@ from gtape.jit.syntax.scopes import Names, Scope, Scopes
 NATIVE = frozenset({"dir", "eval", "exec", "globals", "locals", "super", "vars"})
 """Builtins that look at the frame of their caller."""
 
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.MatMult: "@",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+}
+"""The operators between two values."""
+
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}
+
 _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -137,11 +156,17 @@ class Expressions(ast.NodeTransformer):
         return hook(name, *(self.thunk(value) for value in node.values))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        """Convert `not`."""
+        """Convert `not`, and operators on one value."""
         if isinstance(node.op, ast.Not):
             return hook("not_", self.visit(node.operand))
-        node.operand = self.visit(node.operand)
-        return node
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return hook("unary", constant(_UNARY[type(node.op)]), self.visit(node.operand))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Convert an operator: classes may say what it does."""
+        symbol = constant(BINARY[type(node.op)])
+        return hook("binary", symbol, self.visit(node.left), self.visit(node.right))
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """Convert a conditional expression."""
@@ -149,7 +174,7 @@ class Expressions(ast.NodeTransformer):
         return hook("if_exp", test, self.thunk(node.body), self.thunk(node.orelse))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        """Convert `in`, `not in` and chained comparisons."""
+        """Convert comparisons."""
         if len(node.ops) > 1:
             left = self.visit(node.left)
             pairs = [
@@ -160,13 +185,18 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node.ops[0], ast.In | ast.NotIn):
             name = "in_" if isinstance(node.ops[0], ast.In) else "not_in"
             return hook(name, self.visit(node.left), self.visit(node.comparators[0]))
-        return self.generic_visit(node)  # type: ignore[return-value]
+        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        symbol = constant(_OPERATORS[type(node.ops[0])])
+        right = node.comparators[0]
+        return hook("binary", symbol, self.visit(node.left), self.visit(right))
 
     # Calls, attributes, items.
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Convert a call."""
-        if self._native(node.func):
+        of_object = isinstance(node.func, ast.Name) and node.func.id == "vars"
+        if self._native(node.func) and not (of_object and node.args):
             node.args = self.all(node.args)
             node.keywords = [self.visit(keyword) for keyword in node.keywords]
             return self._super(node)

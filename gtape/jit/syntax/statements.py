@@ -226,7 +226,7 @@ class Statements(Comprehensions):
     def visit_With(self, node: ast.With) -> ast.With:
         """Convert a `with` in place."""
         item = node.items[0]
-        manager = self.visit(item.context_expr)
+        manager = hook("context", self.visit(item.context_expr))
         target = item.optional_vars
         before: list[ast.stmt] = []
         if target is not None and not isinstance(target, ast.Name):

@@ -40,6 +40,8 @@ class Trying:
         return False
 
 
+UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+
 OPERATORS = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -67,6 +69,22 @@ AUGMENTED = {
     "&=": operator.iand,
     "|=": operator.ior,
     "^=": operator.ixor,
+}
+
+BINARY = OPERATORS | {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "@": operator.matmul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
 }
 
 CONVERSIONS = {"r": repr, "s": str, "a": ascii, None: lambda value: value}
@@ -158,6 +176,12 @@ class PlainHooks:
             left = right
         return value
 
+    def unary(self, op, x):
+        return UNARY[op](x)
+
+    def binary(self, op, x, y):
+        return BINARY[op](x, y)
+
     def in_(self, x, container):
         return x in container
 
@@ -242,6 +266,9 @@ class PlainHooks:
         if cause is None:
             raise exception()
         raise exception() from cause()
+
+    def context(self, manager):
+        return manager
 
     def trying(self):
         return Trying()

@@ -212,7 +212,7 @@ def test_future_annotations():
 
 def test_text_for_people():
     text = converted_source(corpus_control.if_else)
-    assert "gt__.if_stmt(x > 0, " in text
+    assert "gt__.if_stmt(gt__.binary('>', x, 0), " in text
     assert "nonlocal y" in text
 
 
