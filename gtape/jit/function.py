@@ -29,7 +29,7 @@ from gtape.jit.signature import Binder, Bound, pinned
 from gtape.jit.specs import InputSignature
 from gtape.jit.tracing.number import Pin
 from gtape.jit.tracing.tracer import Trace, Tracer
-from gtape.ops.common import name_of
+from gtape.ops.common import name_of, require_flag
 
 MOST_TRACES = 8
 """After so many traces of a function a warning names the cause."""
@@ -60,9 +60,9 @@ class Function:
             if input_signature is None
             else InputSignature(self.name, input_signature, self._binder)
         )
-        self.autograph = autograph
-        self._check = check
-        self._optimize = optimize
+        self.autograph = require_flag("function", "autograph", autograph)
+        self._check = require_flag("function", "check", check)
+        self._optimize = require_flag("function", "optimize", optimize)
         self._families: dict[Any, list[Concrete]] = {}
         self._changing: set[Any] = set()  # places of numbers that are inputs
         self._constant: set[Any] = set()  # places of numbers that Python needs

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gtape import dispatch
 from gtape.dtypes import as_numpy_dtype, concrete, promote
 from gtape.errors import ArgumentTypeError
 from gtape.jit.control.custom_rule import custom_rule
@@ -18,13 +19,20 @@ from gtape.jit.hooks.facade import HOOKS
 from gtape.jit.hooks.functional import ControlServices
 from gtape.jit.hooks.functions import TENSORS, is_traced
 from gtape.jit.hooks.host import HostServices
-from gtape.jit.hooks.sequences import Range, traced_int
-from gtape.jit.tracing.number import FLOAT64, INT64, TracedNumber, as_float, as_number
+from gtape.jit.hooks.sequences import traced_int
+from gtape.jit.tracing.number import (
+    FLOAT64,
+    TracedNumber,
+    as_float,
+    as_number,
+    together,
+)
 from gtape.jit.tracing.state import Cell
 from gtape.jit.tracing.symbol import Symbol
 from gtape.jit.tracing.tracer import Tracer
-from gtape.ops import linear, rounding
+from gtape.ops import linear
 from gtape.ops.common import convert
+from gtape.ops.traced import PYTHON
 
 
 class TracingServices(ControlServices, HostServices):
@@ -57,11 +65,11 @@ class TracingServices(ControlServices, HostServices):
         step: Any
         if any(_is_float(k) for k in kinds):
             first, end, step = [_as_float(n) for n in named]
-            count = _ceiling((end - first) / step)
+            count = _trips(first, end, step)
         else:
             first, end, step = [traced_int("range", n) for n in named]
-            count = as_number(Range(first, end, step).length)
-            first, step = as_number(first), as_number(step)
+            first, end, step = as_number(first), as_number(end), as_number(step)
+            count = _trips(first, end, step)
 
         def row(i: Symbol, carry: Sequence[Any]) -> tuple[list[Any], list[Any]]:
             number = first + TracedNumber(int, i, None) * step
@@ -181,6 +189,7 @@ def _as_float(number: Any) -> TracedNumber:
     return as_float(as_number(number))
 
 
-def _ceiling(number: TracedNumber) -> TracedNumber:
-    symbol = linear.cast(rounding.ceil(number.symbol), INT64)
-    return TracedNumber(int, symbol, number.sources)
+def _trips(*numbers: TracedNumber) -> TracedNumber:
+    """Return how many numbers a range has, given start, limit and delta."""
+    symbol = dispatch.apply(PYTHON["trips"], *[n.symbol for n in numbers])
+    return TracedNumber(int, symbol, together(*numbers))

@@ -255,12 +255,17 @@ class Binder:
         """
         args, kwargs = self.bind(args, kwargs)
         found: list[tuple[str, Any]] = []
-        shape = [
-            flattened(value, name, found)
-            for name, value in zip(self.names(args), args, strict=True)
-        ]
-        for name in sorted(kwargs):
-            shape.append((name, flattened(kwargs[name], name, found)))
+        shape = []
+        try:
+            for name, value in zip(self.names(args), args, strict=True):
+                shape.append(flattened(value, name, found))
+            for name in sorted(kwargs):
+                shape.append((name, flattened(kwargs[name], name, found)))
+        except RecursionError:
+            raise ArgumentTypeError(
+                f"{self._name}: an argument is a list, tuple or dict that holds itself",
+                "Use containers that end, or an object of a class of your own",
+            ) from None
         seen: dict[int, int] = {}
         leaves = [leaf_of(value, name, seen) for name, value in found]
         key = (len(args), tuple(shape), tuple([leaf.key for leaf in leaves]))

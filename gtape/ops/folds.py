@@ -10,7 +10,7 @@ from gtape.dispatch import services
 from gtape.dtypes import as_dtype
 from gtape.errors import ArgumentError, DTypeError, ShapeError
 from gtape.ops.carry import Carry, as_result, places
-from gtape.ops.common import Tensor, convert, name_of
+from gtape.ops.common import Tensor, convert, name_of, require_flag
 from gtape.ops.creation import zeros
 from gtape.ops.indexing import getitem
 from gtape.ops.shaping import expand_dims
@@ -125,6 +125,7 @@ def scan(
         array([1., 3., 6.], dtype=float32)
     """
     name_of("scan: fn", fn)
+    reverse = require_flag("scan", "reverse", reverse)
     rows = Rows("scan", elems)
     carry, skip = _started("scan", rows, initializer, reverse)
     entry = carry.get()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,13 @@ import numpy as np
 from gtape.conversion import out_of_range
 from gtape.dispatch import apply
 from gtape.dtypes import NumpyDType
-from gtape.errors import ArgumentError, DivisionError, DTypeError, RangeError
+from gtape.errors import (
+    ArgumentError,
+    DivisionError,
+    DTypeError,
+    GtapeError,
+    RangeError,
+)
 from gtape.lowering import Custom, Map
 from gtape.ops.common import Tensor
 from gtape.ops.linear import cast, where
@@ -48,6 +55,8 @@ def _as_python(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def forward(*xs: Any) -> Any:
         try:
             out = function(*[x.item() for x in xs])
+        except GtapeError:
+            raise
         except ZeroDivisionError:
             numbers = " and ".join([str(x) for x in xs])
             raise DivisionError(
@@ -67,6 +76,8 @@ def _as_python(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 f"{name}: a complex result of the Python numbers {xs[0]} and {xs[1]}",
                 "Make one of them a complex tensor",
             )
+        if isinstance(out, bool):
+            return np.bool_(out)
         if isinstance(out, float):
             return np.float64(out)
         if not _INT_MIN <= out <= _INT_MAX:
@@ -88,6 +99,18 @@ def _shifted(x: int, count: int) -> int:
     if x and count > _BITS:  # Python would make a number of count digits first
         raise OverflowError
     return x << count
+
+
+def _trips(start: Any, limit: Any, delta: Any) -> Any:
+    """Return how many numbers a range has."""
+    if delta == 0 or (limit - start) * delta < 0:
+        raise ArgumentError(
+            f"range: no steps of {delta} lead from {start} to {limit}",
+            "Give a delta of the sign of limit - start",
+        )
+    if isinstance(start, int):
+        return -((start - limit) // delta)
+    return math.ceil((limit - start) / delta)
 
 
 def _python(name: str, function: Callable[..., Any], dtype: str | None) -> Primitive:
@@ -122,6 +145,13 @@ PYTHON = {
     "truncate": _python("truncate", int, "int64"),
     "round_to": _python("round_to", round, None),
     "round": _python("round", round, "int64"),
+    "equal": _python("equal", operator.eq, "bool"),
+    "not_equal": _python("not_equal", operator.ne, "bool"),
+    "less": _python("less", operator.lt, "bool"),
+    "less_equal": _python("less_equal", operator.le, "bool"),
+    "greater": _python("greater", operator.gt, "bool"),
+    "greater_equal": _python("greater_equal", operator.ge, "bool"),
+    "trips": _python("trips", _trips, "int64"),
 }
 """The operations of Python's numbers, by the name of the tensors' operation."""
 

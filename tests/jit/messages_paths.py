@@ -356,7 +356,7 @@ def defaultdict_changed_in_a_branch(x: Any) -> Any:
 
 HANDLED = {
     **TRACING,
-    "what": r"^a raise or assert under a traced condition stands in a try",
+    "what": r"a name that is there on some paths only stands in a try",
     "hint": r"Test the condition",
 }
 

@@ -378,3 +378,51 @@ def call_without_an_argument(x: Any) -> Any:
         return a * b
 
     return f(x)  # type: ignore[call-arg]  # <- here
+
+
+def holding_itself() -> list[Any]:
+    found: list[Any] = [gt.constant(1.0)]
+    found.append(found)
+    return found
+
+
+@REFUSED.add(
+    holding_itself(),
+    error=errors.ArgumentTypeError,
+    builtin=TypeError,
+    what=r"holds itself",
+    hint=r"containers that end",
+    source=False,
+)
+def argument_that_holds_itself(values: Any) -> Any:
+    return values[0]
+
+
+@REFUSED.add(X, **TRACING, what=r"there on some paths", hint=r"Test the condition")
+def missing_name_that_a_handler_waits_for(x: Any) -> Any:
+    y = x * 2.0
+    if x > 0.0:
+        del y
+    try:
+        return y  # <- here
+    except NameError:
+        return x
+
+
+@REFUSED.add(
+    X,
+    error=errors.ArgumentTypeError,
+    builtin=TypeError,
+    what=r"reverse must be True or False, got 'no'",
+    hint=r"bool",
+    eager=True,
+)
+def scan_with_a_direction(x: Any) -> Any:
+    rows = gt.stack([x, x])
+    return gt.scan(lambda a, b: a + b, rows, reverse="no")  # type: ignore[arg-type]  # <- here
+
+
+@REFUSED.add(X, **TRACING, what=LATER, hint=r"Index a tensor")
+def list_indexed_with_a_vector(x: Any) -> Any:
+    places = gt.where(x > 0.0, [0, 1], [1, 0])
+    return [x, x * 2.0][places]  # type: ignore[call-overload]  # <- here

@@ -136,3 +136,30 @@ def test_numbers_beside_integer_tensors_must_fit(dtype: str) -> None:
         if -(2**62) < n < 2**62:
             with pytest.raises(RangeError, match=f"{n} is out of the range of {dtype}"):
                 f(one, n)
+
+
+def test_an_int_and_a_float_compare_exactly() -> None:
+    def f(n: Any, y: float) -> Any:
+        k = 1
+        for _ in gt.range(n):
+            k = k * 2
+        k = k + 1
+        return [k == y, k > y, k <= y, y < k, k == y + 2.0, k == 33.0]
+
+    for trips in (5, 53):
+        for y in (2.0**53, 33.0, float("inf")):
+            wanted = f(gt.constant(trips), y)
+            found = gt.function(f)(gt.constant(trips), y)
+            assert [bool(v) for v in found] == wanted
+
+
+def test_numbers_beside_what_is_none() -> None:
+    @gt.function
+    def f(n: Any) -> Any:
+        k = 0
+        for _ in gt.range(n):
+            k = k + 1
+        return k + "a"
+
+    with pytest.raises(TypeError, match="add: unsupported operands of types int and"):
+        f(gt.constant(3))

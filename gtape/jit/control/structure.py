@@ -7,7 +7,7 @@ from typing import Any
 
 from gtape.batching import NeedsValue
 from gtape.dispatch import interpreter
-from gtape.jit.graph.ir import Graph, Value
+from gtape.jit.graph.ir import Cond, For, Graph, Node, Op, Value, While
 from gtape.jit.tracing.symbol import Symbol
 from gtape.jit.tracing.tracer import Tracer
 from gtape.lowering import Custom
@@ -108,20 +108,21 @@ def dependencies(graph: Graph) -> list[set[int]]:
     ]
 
 
-def _through(node: Any, ins: Sequence[set[int]]) -> list[set[int]]:
+def _through(node: Node, ins: Sequence[set[int]]) -> list[set[int]]:
     """Return for each output of a node what it depends on, given its inputs'."""
-    if not node.regions:
+    if isinstance(node, Op):
         whole: set[int] = set()
         if node.primitive.vjp is not None:
             whole = whole.union(*ins)
         return [whole for _ in node.outputs]
-    if hasattr(node, "then"):
+    if isinstance(node, Cond):
         both = [dependencies(g) for g in node.regions]
         return [
             set().union(*[ins[i + 1] for i in a | b])
             for a, b in zip(*both, strict=True)
         ]
-    first = 1 if not hasattr(node, "test") else 0  # the number of trips stands before
+    assert isinstance(node, (For, While))
+    first = 1 if isinstance(node, For) else 0  # the number of trips stands before
     values = list(ins[first:])
     inner = dependencies(node.body)
     carried = node.carried

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from gtape import dispatch
 from gtape.dispatch import apply
 from gtape.jit.graph.ir import Atom, Cond, For, Graph, Literal, Node, Op, Value, While
 from gtape.jit.graph.resize import Sizes
+from gtape.jit.graph.rewrite import has_effect, in_regions, used_values
 from gtape.primitive import Primitive
 
 
@@ -36,7 +36,7 @@ def replay(
     for value, x in known.items():
         sizes.meet(value.spec.shape, x.shape)
     given = given or {}
-    read = None if effects else _read(graph)
+    read = None if effects else used_values(graph)
     constant = dispatch.interpreter().constant
 
     def operand(atom: Atom) -> Any:
@@ -86,28 +86,14 @@ def _silent(value: Any) -> Any:
     """Return a graph without what it does for effect only; anything else as it is."""
     if not isinstance(value, Graph):
         return value
-    if not any(isinstance(n, Op) and n.primitive.effect for n in value.walk()):
+    if not any(map(has_effect, value.nodes)):
         return value
-    read = _read(value)
-    nodes = []
-    for node in value.nodes:
-        if isinstance(node, Op):
-            if node.primitive.effect and read.isdisjoint(node.outputs):
-                continue
-        else:
-            fields = {
-                name: _silent(getattr(node, name))
-                for name in ("then", "orelse", "test", "body")
-                if hasattr(node, name)
-            }
-            node = dataclasses.replace(node, **fields)
-        nodes.append(node)
+    read = used_values(value)
+    nodes = [
+        node if isinstance(node, Op) else in_regions(node, _silent)
+        for node in value.nodes
+        if not isinstance(node, Op)
+        or not node.primitive.effect
+        or not read.isdisjoint(node.outputs)
+    ]
     return Graph(value.inputs, tuple(nodes), value.outputs)
-
-
-def _read(graph: Graph) -> set[Value]:
-    """Return the values that somebody reads."""
-    found = {out for out in graph.outputs if isinstance(out, Value)}
-    for node in graph.nodes:
-        found.update(a for a in node.inputs if isinstance(a, Value))
-    return found

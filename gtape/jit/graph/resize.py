@@ -8,6 +8,7 @@ from typing import Any
 
 from gtape.jit.graph.attrs import changed_sizes, has_size
 from gtape.jit.graph.ir import Graph, Literal, Node, Op, Value
+from gtape.jit.graph.rewrite import in_regions
 from gtape.sizes import Integer, Unknown, is_size, size_of_unknown
 from gtape.spec import TensorSpec
 
@@ -64,10 +65,8 @@ class Sizes:
             }
             if isinstance(node, Op):
                 fields["attrs"] = self.changed(node.attrs)
-            for name in ("then", "orelse", "test", "body"):
-                if hasattr(node, name):
-                    fields[name] = self._graph(getattr(node, name))
-            nodes.append(dataclasses.replace(node, **fields))
+            node = in_regions(dataclasses.replace(node, **fields), self._graph)
+            nodes.append(node)
         return Graph(inputs, tuple(nodes), tuple([atom(out) for out in graph.outputs]))
 
     def _spec(self, spec: TensorSpec) -> TensorSpec:

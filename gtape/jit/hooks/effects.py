@@ -80,6 +80,16 @@ def is_late(value: Any) -> bool:
     return is_tracing() and isinstance(value, EagerTensor)
 
 
+_CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
+
+
+def _formatted(value: Any, conversion: str | None, spec: str | None) -> str:
+    """Return a value as an f-string writes it."""
+    if conversion:
+        value = _CONVERSIONS[conversion](value)
+    return format(value, spec or "")
+
+
 class VariableText:
     """A variable as it was when the program came by, to be printed."""
 
@@ -138,13 +148,7 @@ class Late:
             return lambda arrays: part
         value, conversion, spec = part if isinstance(part, tuple) else (part, None, "")
         plan = self._planned(value)
-        convert: Any = {"r": repr, "s": str, "a": ascii}.get(conversion or "")
-
-        def text(arrays: list[Any]) -> str:
-            found = plan(arrays)
-            return format(found if convert is None else convert(found), spec or "")
-
-        return text
+        return lambda arrays: _formatted(plan(arrays), conversion, spec)
 
     def now(self, arrays: Any) -> Any:
         """Return the values in a run."""
@@ -177,9 +181,7 @@ def fstring(*parts: Any) -> Any:
             if isinstance(part, str):
                 out.append(part)
                 continue
-            value, conversion, spec = part
-            convert: Any = {"r": repr, "s": str, "a": ascii}.get(conversion or "")
-            out.append(format(value if convert is None else convert(value), spec or ""))
+            out.append(_formatted(*part))
         return "".join(out)
     return Text(parts)
 
@@ -299,6 +301,9 @@ def there(value: Any, error: Callable[[Origin], BaseException]) -> Any:
             raise missing
 
     at_run_time((), host, value.defined)
+    here = dispatch.interpreter()
+    assert isinstance(here, Tracer)
+    refuse_in_try(here)
     return value.value
 
 
@@ -362,8 +367,8 @@ def refuse_in_try(interpreter: Tracer) -> None:
     while region is not None:
         if region.tries:
             raise TracingError(
-                "a raise or assert under a traced condition stands in a try with "
-                "handlers, which cannot take it when the function runs",
+                "a raise, an assert or a name that is there on some paths only stands "
+                "in a try with handlers, which take no errors of the run",
                 "Test the condition instead, and let the exception pass",
             )
         region = region.around

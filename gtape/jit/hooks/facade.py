@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -357,8 +358,7 @@ def _contained(value: Any, container: Any) -> Any:
             read(entry)
         note_entry(container, value, entry)
         return entry.defined if type(entry) is Maybe else entry is not MISSING
-    found = by_method(container, "__contains__", value)
-    if found is not NotImplemented:
+    if (found := by_method(container, "__contains__", value)) is not NotImplemented:
         return branches.truth(found)
     note_reads(container)
     return value in container
@@ -385,6 +385,8 @@ def _of_list(owner: Any, key: Any) -> Any:
     """Return an item of a Python list at a traced index."""
     if isinstance(key, TracedNumber):
         return owner[key]  # asks for the number, if anybody can know it
+    if key.ndim:
+        operator.index(key)  # refuses
     try:
         return dispatch.interpreter().convert(list(owner))[key]
     except GtapeError:

@@ -83,7 +83,7 @@ def _divide(node: Op, made: Made) -> Result:
 
 
 def _pow(node: Op, made: Made) -> Result:
-    """The first power is x, the second x * x, which rounds at least as well."""
+    """The first power is x, the second x * x: to the bit what NumPy's power gives."""
     x, y = node.inputs
     if is_number(y, 1):
         return x

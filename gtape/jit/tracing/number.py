@@ -225,6 +225,13 @@ def _operator(
         if not is_number(other):
             if isinstance(other, (np.ndarray, np.generic, complex)):
                 return tensors(*pair)
+            if isinstance(other, (str, bytes, dict, set, type(None))):
+                kinds = [x.kind if x is self else type(x) for x in pair]
+                raise ArgumentTypeError(
+                    f"{name}: unsupported operands of types {kinds[0].__name__} and "
+                    f"{kinds[1].__name__}",
+                    "Convert one of them",
+                )
             return NotImplemented
         return _computed(name, tensors, pair)
 
@@ -311,10 +318,20 @@ def _compared(compare: Callable[..., Any], x: TracedNumber, y: Any) -> Any:
             return NotImplemented
         return compare(x, y)
     y = as_number(y)
-    if x.kind is not y.kind:
-        x, y = as_float(x), as_float(y)
-    out = compare(x.symbol, y.symbol)
-    return Truth(out._value, out._key, out._home, together(x, y))
+    sources = together(x, y)
+    if x.kind is y.kind:
+        out = compare(x.symbol, y.symbol)
+    elif _has_few_digits(x) or _has_few_digits(y):
+        out = compare(as_float(x).symbol, as_float(y).symbol)
+    else:  # as floats two numbers may be equal that are not
+        out = dispatch.apply(PYTHON[compare.__name__], x.symbol, y.symbol)
+    return Truth(out._value, out._key, out._home, sources)
+
+
+def _has_few_digits(number: TracedNumber) -> bool:
+    """Return whether a number is known to be one of which all neighbors are floats."""
+    known = number.symbol._value
+    return isinstance(known, Literal) and abs(float(known.array)) < 2.0**53
 
 
 class Truth(Symbol):

@@ -78,6 +78,24 @@ RECORDS = [
     ),
     python("truncate", int, ANY, dtypes=("float64",)),
     python("round", round, ANY, dtypes=("float64",)),
+    *[
+        python(name, getattr(operator, short), ANY, ANY)
+        for name, short in (
+            ("equal", "eq"),
+            ("not_equal", "ne"),
+            ("less", "lt"),
+            ("less_equal", "le"),
+            ("greater", "gt"),
+            ("greater_equal", "ge"),
+        )
+    ],
+    python(
+        "trips",
+        lambda start, limit, delta: len(np.arange(start, limit, delta)),
+        real((), -9.0, -1.0),
+        ABOVE,
+        ABOVE,
+    ),
     Record(
         "mask_nan",
         mask_nan,
