@@ -25,7 +25,7 @@ from gtape.dtypes import (
     uint64,
 )
 from gtape.dtypes import bool_ as bool
-from gtape.errors import GradientWarning, RetraceWarning
+from gtape.errors import CompilationWarning, GradientWarning, RetraceWarning
 from gtape.explain import Explanation
 from gtape.forward import ForwardAccumulator, jvp
 from gtape.gradients import (
@@ -216,6 +216,7 @@ newaxis = None
 """Stands for a new axis in an index, as in NumPy."""
 
 __all__ = [
+    "CompilationWarning",
     "DType",
     "Explanation",
     "ForwardAccumulator",

@@ -89,7 +89,7 @@ class Rounded:
     @property
     def name(self) -> str:
         """The expression as text."""
-        return f"({self.left}) {self.relation} ({self.right})"
+        return f"({self.left!r}) {self.relation} ({self.right!r})"
 
     @property
     def number(self) -> int:

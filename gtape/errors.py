@@ -246,6 +246,10 @@ class RetraceWarning(UserWarning):
     """A function is traced again and again: calls differ in what a trace depends on."""
 
 
+class CompilationWarning(UserWarning):
+    """A function is interpreted, since it could not be compiled: a fault of gtape."""
+
+
 _warned: set[tuple[str, int, str]] = set()
 
 

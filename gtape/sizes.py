@@ -112,7 +112,7 @@ class Size:
         for unknown in self.unknowns():
             if unknown.owner is not None:
                 return unknown.owner
-        raise ValueError(f"size {self} belongs to no trace")
+        raise ValueError(f"size {self!r} belongs to no trace")
 
     # --- Arithmetic -------------------------------------------------------------------
 
@@ -242,6 +242,11 @@ class Size:
                 factors.insert(0, str(coefficient))
             parts.append("*".join(factors))
         return "+".join(parts).replace("+-", "-")
+
+    def __format__(self, spec: str) -> str:
+        # In an expression it is one operand: index expressions are made of text.
+        text = repr(self)
+        return format(text if self.unknown is not None else f"({text})", spec)
 
 
 def size_of_unknown(unknown: Unknown) -> Size:

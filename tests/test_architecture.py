@@ -74,12 +74,12 @@ ROWS = {
     9: "jit.schedule.* jit.codegen.* jit.backend.*",
     10: """
         jit.services jit.reverse jit.gradient jit.results jit.signature jit.specs
-        jit.shapes jit.arguments jit.writes jit.concrete jit.checking jit.explaining
-        jit.reflection jit.methods jit.function jit
+        jit.shapes jit.arguments jit.writes jit.concrete jit.quick jit.checking
+        jit.explaining jit.reflection jit.methods jit.function jit
     """,
     11: "optim.*",
     12: "train.*",
-    13: "gtape",
+    13: "gtape __main__",
 }
 
 # These packages see less than their row would allow: nothing below the row given.

@@ -40,7 +40,9 @@ def function(
         input_signature: A nested `gt.TensorSpec` for each parameter: what all calls
             must fit. `None` in a shape leaves a size open.
         autograph: Whether control flow is converted.
-        jit_compile: Accepted for TensorFlow's sake.
+        jit_compile: Whether the graph is compiled; by default as
+            `gt.config.set_jit_compile` says. A graph with operations that have no
+            compiled form yet is interpreted.
         reduce_retracing: Accepted for TensorFlow's sake: it is so.
         check: Whether every call runs as plain Python, too, and both must agree.
         optimize: Whether the graph goes through the passes; without, it runs as it was
@@ -66,11 +68,11 @@ def function(
         >>> int(collatz(gt.constant(27)))
         111
     """
-    del jit_compile, reduce_retracing
+    del reduce_retracing
 
     def decorate(python_function: Callable[..., Any]) -> Any:
         return _compiler.Function(
-            python_function, input_signature, autograph, check, optimize
+            python_function, input_signature, autograph, check, optimize, jit_compile
         )
 
     return decorate if func is None else decorate(func)

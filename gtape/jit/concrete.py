@@ -39,6 +39,7 @@ class Concrete:
         out: What the function returned.
         reason: Why it was traced.
         optimize: Whether to run the passes.
+        compiled: Whether to compile the graph.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Concrete:
         out: Any,
         reason: str,
         optimize: bool,
+        compiled: bool,
     ) -> None:
         self.name = name
         self.reason = reason
@@ -73,7 +75,8 @@ class Concrete:
             trace.root.region.restore()
         self._first_cell = len(packer.symbols)
         graph = trace.root.builder.close(atoms)
-        self.program = Program(graph, count, name, trace.services, optimize)
+        services = trace.services
+        self.program = Program(graph, count, name, services, optimize, compiled)
         self.captures = lasting(trace)
         self._outer = list(trace.outer.values())  # guards go by their identity
         self._places = arguments.places
@@ -91,8 +94,9 @@ class Concrete:
         """Note where each call finds the inputs of the graph."""
         self.slots = _ordered(trace, self.program)
         read = trace.root.region.variables
-        self._reads = [_argument(i) for i in arguments.inputs]
-        self._reads += [_slot(s, arguments.places, read) for s in self.slots]
+        self.argument_places = list(arguments.inputs)
+        self.other_reads = [_slot(s, arguments.places, read) for s in self.slots]
+        self._reads = [_argument(i) for i in arguments.inputs] + self.other_reads
         outer = [s for s in self.slots if not isinstance(s.owner, StandIn)]
         self.variables = [s.owner for s in outer if s.kind == "variable"]
         self.captured = [s.owner for s in outer if s.kind != "number"]
@@ -193,12 +197,29 @@ class Concrete:
             inputs = [read(bound) for read in self._reads]
             outs = run_program(self.program, inputs)
             result = filled(self.plan, outs)
-            targets = zip(self._targets, outs[self._first_cell :], strict=True)
-            for find, value in targets:
-                _write(find(bound), value)
+            self.assign(bound, outs)
         for effect in self.writes.effects:
             effect.run(bound, outs)
         return result
+
+    def assign(self, bound: Bound, outs: Sequence[Any]) -> None:
+        """Give variables and random states what a run of the graph has made of them."""
+        targets = zip(self._targets, outs[self._first_cell :], strict=True)
+        for find, value in targets:
+            _write(find(bound), value)
+
+    @property
+    def assigns(self) -> bool:
+        """Whether a call assigns to variables or random states."""
+        return bool(self._targets)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all that a call does beside its result is to assign variables."""
+        given = any(leaf.kind != "tensor" for leaf in self.leaves)
+        fixed = not (given or self.held or self._states or self.writes.effects)
+        variable = all(isinstance(s.owner, Variable) for s in self.slots)
+        return fixed and not self._specs and not self.created and variable
 
     def states(self, bound: Bound) -> list[Any]:
         """Return the variables and random states that a call reads or assigns."""

@@ -14,6 +14,7 @@ from gtape.dtypes import default_float
 from gtape.errors import ArgumentError, RetraceWarning, TracingError, warn_once
 from gtape.interpreter import EagerInterpreter
 from gtape.jit.arguments import Arguments, Choice
+from gtape.jit.backend.executable import Executable
 from gtape.jit.checking import checked
 from gtape.jit.concrete import Concrete
 from gtape.jit.explaining import described, reason_for, told
@@ -22,7 +23,10 @@ from gtape.jit.hooks.calls import call, call_root
 from gtape.jit.hooks.captures import note_function, note_outer, note_own, note_setting
 from gtape.jit.hooks.facade import HOOKS
 from gtape.jit.methods import of_owner
+from gtape.jit.quick import NOTHING, Quick
 from gtape.jit.reflection import ConcreteFunction
+from gtape.jit.schedule.fuse import plan_of
+from gtape.jit.schedule.printer import printed
 from gtape.jit.services import TracingServices
 from gtape.jit.shapes import generalized
 from gtape.jit.signature import Binder, Bound, pinned
@@ -51,6 +55,7 @@ class Function:
         autograph: bool,
         check: bool,
         optimize: bool,
+        compiled: bool | None,
     ) -> None:
         self.python_function = python_function
         self.name = name_of("function", python_function)
@@ -63,6 +68,10 @@ class Function:
         self.autograph = require_flag("function", "autograph", autograph)
         self._check = require_flag("function", "check", check)
         self._optimize = require_flag("function", "optimize", optimize)
+        self._compiled = compiled
+        if compiled is not None:
+            self._compiled = require_flag("function", "jit_compile", compiled)
+        self._quick: Quick | None = None
         self._families: dict[Any, list[Concrete]] = {}
         self._changing: set[Any] = set()  # places of numbers that are inputs
         self._constant: set[Any] = set()  # places of numbers that Python needs
@@ -77,12 +86,18 @@ class Function:
     def for_method(self, method: Callable[..., Any]) -> Function:
         """Return a function with the same options for the method of an object."""
         specs = None if self._specs is None else self._specs.specs
-        return Function(method, specs, self.autograph, self._check, self._optimize)
+        options = self.autograph, self._check, self._optimize, self._compiled
+        return Function(method, specs, *options)
 
     # --- Calls ------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for these arguments, traced if there is none yet."""
+        quick = self._quick
+        if quick is not None and not kwargs and not config.settings.eager:
+            out = quick.call(args)
+            if out is not NOTHING:
+                return out
         interpreter = dispatch.interpreter()
         if config.settings.eager or not isinstance(interpreter, EagerInterpreter):
             if self._specs is not None:
@@ -97,6 +112,8 @@ class Function:
                 concrete = self._find(bound) or self._traced(bound, True)
         if self._check and not concrete.created:
             return checked(self.python_function, concrete, bound)
+        if self._specs is None:
+            self._quick = Quick.of(concrete, bound)
         return concrete.run(bound)
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Bound:
@@ -257,6 +274,7 @@ class Function:
                 out,
                 reason,
                 self._optimize,
+                config.jit_compile() if self._compiled is None else self._compiled,
             )
         finally:
             trace.root.region.restore()
@@ -334,6 +352,33 @@ class Function:
               return %2
         """
         return self._concrete(self._spec_bound(args, kwargs)).program.optimised
+
+    def plan(self, *args: Any, **kwargs: Any) -> str:
+        """Return what runs for arguments, step by step, as text.
+
+        Args:
+            *args: As in a call; a `gt.TensorSpec` stands for any tensor of its kind.
+            **kwargs: The same, by name.
+
+        Example:
+            >>> import gtape as gt
+            >>> f = gt.function(lambda x: gt.reduce_sum(gt.exp(x) * x))
+            >>> print(f.plan(gt.ones([100])).partition(",")[0])
+            kernel over [100]: 2 operations
+        """
+        return printed(plan_of(self.graph(*args, **kwargs)))
+
+    def code(self, *args: Any, **kwargs: Any) -> str:
+        """Return the machine code for arguments as LLVM has it, as text.
+
+        Args:
+            *args: As in a call; a `gt.TensorSpec` stands for any tensor of its kind.
+            **kwargs: The same, by name.
+
+        Raises:
+            NotCompiledError: If the graph holds what is not compiled.
+        """
+        return Executable(self.graph(*args, **kwargs)).code()
 
     def explain(self) -> str:
         """Return why each trace was made, in plain words, and what is special in it."""

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 from gtape import dispatch
 from gtape.batching import NeedsValue
 from gtape.eager import EagerTensor
+from gtape.errors import CompilationWarning, DTypeError, warn_once
 from gtape.interpreter import EagerInterpreter
+from gtape.jit.backend.executable import Executable
+from gtape.jit.codegen.index import NotCompiledError
 from gtape.jit.control.pull import STRUCTURES
 from gtape.jit.control.structure import as_rule, is_float
 from gtape.jit.graph.interpret import interpret
@@ -36,6 +39,8 @@ class Program:
         name: The function's name.
         services: What its traces need.
         optimised: Whether to run the graph after the passes, or as it is.
+        compiled: Whether to compile it, if it holds nothing that is not compiled;
+            otherwise it is interpreted.
     """
 
     def __init__(
@@ -45,8 +50,12 @@ class Program:
         name: str,
         services: Services,
         optimised: bool = True,
+        compiled: bool = True,
     ) -> None:
         self.services = services
+        self.compiled = compiled
+        self._executable: Executable | None = None
+        self._is_asked = not compiled  # whether it is settled what runs it
         self.graph = graph
         self.results = results
         self.name = name
@@ -55,6 +64,7 @@ class Program:
         self._reverses: dict[Any, list[Passes]] = {}
         self._used: frozenset[int] | None = None
         self._lock = threading.RLock()
+        self.why_not = ""  # what is not compiled in it, if that is known
         # Of which results a gradient is likely wanted: all, until somebody has asked.
         floats = [is_float(out) for out in graph.outputs[:results]]
         self.expected: Mask = (*floats, *[False] * (len(graph.outputs) - results))
@@ -79,7 +89,33 @@ class Program:
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Return the outputs, as arrays."""
+        if not self._is_asked:
+            self._compile()
+        if self._executable is not None:
+            outs = self._executable.run(arrays)
+            if outs is not None:
+                return outs
+            # It met what it cannot compute, such as an index out of range: the
+            # interpreter can, or knows the error.
         return interpret(self.optimised, arrays)
+
+    def _compile(self) -> None:
+        """Compile the graph, if it holds only what is compiled."""
+        with self._lock:
+            if not self._is_asked:
+                try:
+                    self._executable = Executable(self.optimised, self.results)
+                except (NotCompiledError, DTypeError) as error:
+                    self.why_not = error.what
+                except Exception as error:
+                    # The interpreter computes the same, only slower.
+                    self.why_not = f"{type(error).__name__}: {error}"
+                    warn_once(
+                        f"{self.name} could not be compiled ({self.why_not}) and is "
+                        "interpreted; please report it with the program",
+                        CompilationWarning,
+                    )
+                self._is_asked = True
 
     def passes(
         self, mask: Mask, wanted: tuple[int, ...], sizes: dict[Unknown, int]
@@ -119,7 +155,9 @@ class Passes:
         count, name = len(reverse.reached), f"the gradient of {program.name}"
 
         def made(graph: Graph, results: int, name: str) -> Program:
-            return Program(graph, results, name, program.services)
+            return Program(
+                graph, results, name, program.services, True, program.compiled
+            )
 
         self._forward = made(reverse.forward, program.results, program.name)
         self.backward = made(reverse.backward, count, name)

@@ -113,7 +113,8 @@ def _input_forward(
         flipped = w[(slice(None, None, -1),) * len(sizes)]
         parts = flipped.reshape(*w.shape[:-1], groups, w.shape[-1] // groups)
         parts = np.swapaxes(parts, -3, -1)  # [..., features / groups, groups, channels]
-        flipped = parts.reshape(*windows.size, parts.shape[-3], -1)
+        together = parts.shape[-2] * parts.shape[-1]
+        flipped = parts.reshape(*windows.size, parts.shape[-3], together)
         return _conv_forward(g, flipped, windows=mirrored, groups=groups)
     counts = g.shape[1:-1]
     channels = w.shape[-2]
@@ -122,7 +123,8 @@ def _input_forward(
     places = list(windows.places(sizes, counts))
     for b in _blocks(g.shape[0], int(np.prod((*counts, *w.shape[:-1]))) * groups):
         columns = np.matmul(_rows(g[b], groups), matrix)
-        columns = columns.reshape(groups, -1, *counts, len(places), channels)
+        rows = g[b].shape[0]
+        columns = columns.reshape(groups, rows, *counts, len(places), channels)
         columns = np.moveaxis(columns, 0, -2)  # [n, *counts, places, groups, channels]
         block = out[b]
         for k, place in enumerate(places):

@@ -60,7 +60,7 @@ class Taken(NamedTuple):
         return (
             str(self.start)
             if self.out < 0
-            else f"{self.start} + i{self.out} * {self.step}"
+            else f"({self.start}) + i{self.out} * {self.step}"
         )
 
     def back(self, i: str) -> str:
@@ -70,13 +70,13 @@ class Taken(NamedTuple):
     def taken(self, i: str) -> str:
         """Whether the key takes a place i of the axis."""
         if self.out < 0:
-            return f"{i} == {self.start}"
+            return f"{i} == ({self.start})"
         away, step = self._away(i), abs(self.step)
         whole = f"{away} % {step} == 0"
-        return f"({away} >= 0 and ({whole} and {away} // {step} < {self.size}))"
+        return f"({away} >= 0 and ({whole} and {away} // {step} < ({self.size})))"
 
     def _away(self, i: str) -> str:
-        return f"({i} - {self.start})" if self.step > 0 else f"({self.start} - {i})"
+        return f"({i} - ({self.start}))" if self.step > 0 else f"(({self.start}) - {i})"
 
 
 def extents(

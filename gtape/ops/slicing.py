@@ -40,7 +40,7 @@ def _slice_views(
 ) -> tuple[View, ...]:
     pairs = enumerate(zip(starts, steps, strict=True))
     return (
-        View(tuple(f"{start} + i{axis} * {step}" for axis, (start, step) in pairs)),
+        View(tuple(f"({start}) + i{axis} * ({step})" for axis, (start, step) in pairs)),
     )
 
 
@@ -126,11 +126,11 @@ def _embed_views(
     for axis, (start, step, size) in enumerate(
         zip(starts, steps, x.shape, strict=True)
     ):
-        away = f"(i{axis} - {start})" if step > 0 else f"({start} - i{axis})"
+        away = f"(i{axis} - ({start}))" if step > 0 else f"(({start}) - i{axis})"
         index.append(f"{away} // {abs(step)}")
         valid = (
             f"{valid} and ({away} >= 0 and "
-            f"({away} % {abs(step)} == 0 and {away} // {abs(step)} < {size}))"
+            f"({away} % {abs(step)} == 0 and {away} // {abs(step)} < ({size})))"
         )
     return (View(tuple(index), valid=valid, fill=fill),)
 
@@ -199,11 +199,11 @@ def _concat_views(*xs: TensorSpec, axis: int) -> tuple[View, ...]:
     views, start = [], 0
     for k, x in enumerate(xs):
         index = tuple(
-            f"i{i} - {start}" if i == axis else f"i{i}" for i in range(x.rank)
+            f"i{i} - ({start})" if i == axis else f"i{i}" for i in range(x.rank)
         )
         end = start + (x.shape[axis] or 0)
         views.append(
-            View(index, operand=k, valid=f"i{axis} >= {start} and i{axis} < {end}")
+            View(index, operand=k, valid=f"i{axis} >= ({start}) and i{axis} < ({end})")
         )
         start = end
     return tuple(views)

@@ -1,5 +1,7 @@
 """Every program of the corpus as a graph: its value and derivatives are the eager ones.
 
+Interpreted as it was traced, and compiled after the passes.
+
 `test_programs_eager` holds the eager ones against central differences.
 """
 
@@ -17,7 +19,10 @@ from gtape.jit.passes import optimise
 from tests.jit import reference
 from tests.jit.programs import PROGRAMS, Program
 
-FORMS = {"traced": {"optimize": False}, "optimized": {"optimize": True}}
+FORMS = {
+    "interpreted": {"optimize": False, "jit_compile": False},
+    "compiled": {"optimize": True, "jit_compile": True},
+}
 
 
 def agree(found: list[Any], expected: list[Any], tolerance: float) -> None:
@@ -32,13 +37,16 @@ def test_a_graph_does_what_python_does(program: Program, form: str) -> None:
     function = gt.function(program.function, **FORMS[form])
     for trips in program.trips:
         args = program.inputs(trips)
+        # In float32 two libraries of functions differ in the last bits.
+        narrow = "float32" in str(function.graph(*reference.tensors(args)[0]))
+        value, slope, curve = (1e-6,) * 3 if narrow else (1e-9, 1e-8, 1e-7)
         expected = reference.value(program.function, args)
-        agree([reference.value(function, args)], [expected], 1e-9)
+        agree([reference.value(function, args)], [expected], value)
         first = reference.gradients(program.function, args)
-        agree(reference.gradients(function, args), first, 1e-8)
+        agree(reference.gradients(function, args), first, slope)
         if program.orders > 1:
             second = reference.second(program.function, args)
-            agree(reference.second(function, args), second, 1e-7)
+            agree(reference.second(function, args), second, curve)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

@@ -35,7 +35,9 @@ def test_random_programs(seed: int) -> None:
     def check(source: str, args: tuple[Any, ...]) -> None:
         counts["all"] += 1
         program = compile_program(source)
-        function = gt.function(program, optimize=counts["all"] % 4 != 0)
+        # Of four one as it was traced, two after the passes, and one compiled.
+        kind = counts["all"] % 4
+        function = gt.function(program, optimize=kind > 0, jit_compile=kind == 3)
         value = reference.value(program, args)
         agree([reference.value(function, args)], [value])
         first = reference.gradients(program, args)

@@ -99,7 +99,8 @@ def test_every_kind_of_rate(rule, rate):
         given = rate() if rate is make_variable else rate
         return getattr(gt.optim, name)(given, weight_decay=0.01, **own)
 
-    check_same(make)
+    # A rate of e**x in float32 is as near as two libraries of functions are.
+    check_same(make, 1e-7 if rate is decayed else 1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])

@@ -192,3 +192,19 @@ def test_refusals(call, error, words):
         call()
     assert words in str(caught.value)
     assert "conv2d" in str(caught.value) or words in ("bool", "image")
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel"),
+    [((2, 5, 0, 3), (3, 1, 3, 16)), ((2, 5, 6, 3), (3, 3, 3, 0))],
+)
+def test_gradients_of_what_has_no_elements(image, kernel):
+    x, w = gt.ones(image, gt.float64), gt.ones(kernel, gt.float64)
+    with gt.GradientTape() as tape:
+        tape.watch([x, w])
+        y = gt.reduce_sum(gt.nn.conv2d(x, w, 1, "SAME"))
+    by_x, by_w = tape.gradient(y, [x, w])
+    assert not by_x.numpy().any()
+    assert not by_w.numpy().any()
+    assert by_x.shape == image
+    assert by_w.shape == kernel

@@ -1,7 +1,8 @@
 """Every operation in the table under `gt.function` does what it does eagerly.
 
 Values and gradients to the order of the record, with the sizes of the operands known
-and with unknown ones: two traces are enough for all sizes.
+and with unknown ones: two traces are enough for all sizes. The former are interpreted, the
+latter compiled; `test_every_op_compiled` compiles the values of all records.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def cases(record: Record) -> Iterator[tuple[dict[str, Any], tuple[Array, ...]]]:
 def test_traced_values(record: Record) -> None:
     for attrs, arrays in cases(record):
         operands = [tensor(a) for a in arrays]
-        f = gt.function(called(record, attrs))
+        f = gt.function(called(record, attrs), jit_compile=False)
         assert_same(f(*operands), record.call(*operands, **attrs))
         check_graphs(record, f, operands)
 
@@ -138,10 +139,13 @@ def check_gradients(
     """Compare gradients taken in a trace, and of a trace, with eager ones."""
     call = called(record, attrs)
     wanted = gradients(call, operands, wrt, record.order)
-    inside = gt.function(lambda *xs: gradients(call, xs, wrt, record.order))
+    inside = gt.function(
+        lambda *xs: gradients(call, xs, wrt, record.order), jit_compile=False
+    )
     assert_same(inside(*operands), wanted, GRADIENTS)
     check_graphs(record, inside, operands)
-    around = gradients(gt.function(call), operands, wrt, record.order)
+    function = gt.function(call, jit_compile=False)
+    around = gradients(function, operands, wrt, record.order)
     assert_same(around, wanted, GRADIENTS)
 
 

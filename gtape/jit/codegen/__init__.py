@@ -1,0 +1,1 @@
+"""LLVM IR for compiled functions: scalar expressions, and the host's mathematics."""

@@ -1,0 +1,1 @@
+"""Plans: what runs for a graph, kernel by kernel."""
