@@ -42,6 +42,8 @@ class Host:
         features = llvm.get_host_cpu_features()
         self._features = features.flatten()
         self._target = llvm.Target.from_default_triple()
+        # Without instructions for them LLVM calls functions that nobody may have.
+        self.has_halves = bool(dict(features).get("f16c", True))
         self.vector = VectorMath.host(dict(features))
         for name, address in {**self.vector.symbols(), **addresses()}.items():
             llvm.add_symbol(name, address)

@@ -18,7 +18,7 @@ from gtape.errors import TensorMemoryError
 from gtape.jit.backend.cpu import compiled, host
 from gtape.jit.codegen.body import Body, memory_type, store
 from gtape.jit.codegen.frame import DONE, NO_MEMORY, POINTER, STOPPED, UNFIT, Frame
-from gtape.jit.codegen.index import I64, Decision, Sizes, as_value
+from gtape.jit.codegen.index import I64, Decision, NotCompiledError, Sizes, as_value
 from gtape.jit.codegen.program import Code, Region
 from gtape.jit.graph.ir import Graph, Literal, Value
 from gtape.jit.schedule.fuse import plan_of
@@ -42,6 +42,8 @@ class Executable:
 
     def __init__(self, graph: Graph, results: int = 0) -> None:
         self._graph = graph
+        if not host().has_halves and _has_halves(graph):
+            raise NotCompiledError("float16 is not compiled for this processor")
         self.plan: Plan = plan_of(graph)
         self._literals = _arrays(self.plan)
         self._lengths = _shown(graph)
@@ -316,6 +318,15 @@ def _arrays(plan: Plan) -> list[Literal]:
 
     walk(plan.graph)
     return list(found)
+
+
+def _has_halves(graph: Graph) -> bool:
+    """Return whether a graph computes with float16."""
+    values = [*graph.inputs, *[v for node in graph.nodes for v in node.outputs]]
+    inner = [region for node in graph.nodes for region in node.regions]
+    return any(v.dtype.name == "float16" for v in values) or any(
+        map(_has_halves, inner)
+    )
 
 
 def _shown(graph: Graph) -> dict[Unknown, tuple[int, int]]:

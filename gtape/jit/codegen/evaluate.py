@@ -130,10 +130,8 @@ class Evaluator:
 
     def _literal(self, b: ir.IRBuilder, atom: Literal, place: Place) -> Scalar:
         array = atom.array
-        if not atom.ndim:
-            return constant(atom.dtype, array[()])
         first = array.reshape(-1)[:1]
-        if array.size and (array == first).all():
+        if not atom.ndim or (array.size and (array == first).all()):
             return constant(atom.dtype, first[0])
         return self._load(b, self._memory.literals(atom), atom, place)
 

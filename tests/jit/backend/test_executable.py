@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gtape as gt
+from gtape.jit.backend.cpu import host
 from gtape.jit.gradient import Program
 
 
@@ -321,3 +322,11 @@ def test_printing_in_a_branch(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
     assert float(function(gt.constant(5.0))) == 6.0
     assert capsys.readouterr().out.count("large:") == 1
+
+
+def test_halves_on_a_processor_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = gt.constant([1.0, 2.0], gt.float16)
+    f = gt.function(lambda x: x * 2.0)
+    monkeypatch.setattr(host(), "has_halves", False)
+    assert f(x).numpy().tolist() == [2.0, 4.0]
+    assert "float16" in program(f, x).why_not
