@@ -12,6 +12,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Tests compile anew, and leave the user's cache alone.
+os.environ["GTAPE_CACHE_DIR"] = ""
+
 import hypothesis
 import numpy as np
 import pytest
