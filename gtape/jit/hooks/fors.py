@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from gtape.errors import GtapeError
@@ -110,7 +111,7 @@ def _run_static(items: Traced, loop: Statement) -> None:
     peeled = 0
     while length - peeled > UNROLLED and peeled <= 2:
         rest = items.after(peeled)
-        if speculated(lambda token, rest=rest: trace_for(rest, loop, token)):  # type: ignore[misc]
+        if speculated(partial(trace_for, rest, loop)):
             return
         # What a name holds may have its lasting kind only after a trip or two.
         loop.trip(items.at(peeled))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -69,11 +70,7 @@ def while_stmt(
             return
         if speculate and trips >= UNROLLED:
             flag = constant_flag(True)
-            if speculated(
-                lambda loop, flag=flag: trace_while(  # type: ignore[misc]
-                    flag, test, body, get, set, names, loop
-                )
-            ):
+            if speculated(partial(trace_while, flag, test, body, get, set, names)):
                 return
             speculate = trips < 4 * UNROLLED
         body()
